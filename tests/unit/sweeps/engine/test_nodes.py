@@ -245,7 +245,12 @@ def test_workers_in_another_network(tmp_path: Path) -> None:
 
 WATCHED = """
 import os
+from pathlib import Path
+
 from llvmlite import binding
+from pocketgpu.lanes import archive
+
+archive.SHIPPED = Path(os.devnull)  # no code made ahead of time, which a tree may have
 
 
 def told(*words, before=binding.parse_assembly):
@@ -281,7 +286,7 @@ def test_a_worker_gets_compiled_kernels_of_another(nodes: Nodes, tmp_path: Path)
 
     first = worker("first")
     (row,) = sweep(scene, "render", scheduler=nodes.address)
-    assert row.state == "done" and len(kept("first")) >= 1 and compiled("first") >= 1
+    assert row.state == "done" and len(kept("first")) >= 3 and compiled("first") >= 1
     with clusters.existing(nodes.address) as client:
         assert kernels.share(client)  # once more: what it has stays
         client.run(exchange_often)

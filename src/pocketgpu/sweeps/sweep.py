@@ -95,8 +95,8 @@ class Sweep:
             self.store.close()
 
     def finish(self) -> None:
-        """Write the tables into the folder of results, with all rows that are there, also of captures that an earlier run
-        named and this one does not. Call it when the sweep is over."""
+        """Write the tables into the folder of results, when the sweep is over. They have all rows that are there, also
+        of captures that an earlier run named and this one does not."""
         from pocketgpu.sweeps.results.tables import write_tables
 
         rows = [*self.store.rows.values()]

@@ -75,8 +75,9 @@ def busy(seconds: float, each: int) -> float:
     from distributed import Client, LocalCluster
 
     tasks = [Task(f"{seconds}-{number}", ("",), (str(seconds),)) for number in range(MANY * each)]
-    cluster = LocalCluster(n_workers=MANY, threads_per_worker=1, processes=False, dashboard_address=None,
-                           silence_logs=logging.CRITICAL)  # fmt: skip
+    # No limit of memory: each worker would take the whole process for its own, and pause for good.
+    cluster = LocalCluster(n_workers=MANY, threads_per_worker=1, processes=False, dashboard_address=":0",
+                           memory_limit=0, silence_logs=logging.CRITICAL)  # fmt: skip
     with cluster, Client(cluster) as client:
         begin = perf_counter()
         done = list(Dispatch(client, What("render"), Limits(60, 1), sleeping).run(tasks))

@@ -1,5 +1,5 @@
-"""Check the wheel in dist/: built once more from the same tree it is the same bytes, it is small enough, and it has the
-files of the report that are no Python.
+"""Check the wheel in dist/: built once more from the same tree it is the same bytes, it is small enough, it has the
+files of the report that are no Python, and a sweep with it alone writes a report that lacks nothing.
 
     python tools/check_wheel.py [dist/pocketgpu-0.1.0-py3-none-any.whl]
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "src/pocketgpu/sweeps/report/assets"
+SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
 MEGABYTE = 1_000_000
 MOST_PACKED, MOST_INSTALLED = 15 * MEGABYTE, 60 * MEGABYTE
 """Bytes of the wheel, and of what pip installs of it: without dependencies, with Python's byte code."""
@@ -53,6 +56,24 @@ def lacking(wheel: Path) -> list[str]:
     return sorted(name for name in wanted if name not in names)
 
 
+def broken_report(wheel: Path) -> str:
+    """What is wrong with the report of a sweep by the files of the wheel alone; "" if nothing is."""
+    with tempfile.TemporaryDirectory() as place:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(Path(place, "site"))
+        samples = [str(Path(place, "site", "pocketgpu", "data", name)) for name in SAMPLES]
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "pocketgpu", "sweep", *samples, "--do", "info", "--out", "out"], cwd=place,
+            env={**os.environ, "PYTHONPATH": str(Path(place, "site"))}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        page = Path(place, "out", "report", "index.html")
+        if done.returncode or not page.is_file():
+            return done.stderr.strip() or "it is missing"
+        named = re.findall(r'(?:src|href|data-script)="([^"]+)"', page.read_text(encoding="utf-8"))
+        gone = [name for name in named if not (page.parent / name).is_file()]
+        return f"{', '.join(gone)} missing" if gone or not named else ""
+
+
 def installed_bytes(wheel: Path) -> int:
     """Bytes of all files that pip makes of a wheel."""
     with tempfile.TemporaryDirectory() as place:
@@ -78,7 +99,9 @@ def main() -> int:
     print(f"built again: {different or 'the same bytes'}")
     missing = lacking(wheel)
     print(f"of the report: {', '.join(missing) + ' missing' if missing else 'all files'}")
-    return int(bool(different or missing) or packed > MOST_PACKED or installed > MOST_INSTALLED)
+    broken = broken_report(wheel)
+    print(f"a report by it: {broken or 'whole'}")
+    return int(bool(different or missing or broken) or packed > MOST_PACKED or installed > MOST_INSTALLED)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser.browsing import Browser, missing, watching
+from support.house import ROOT
 from support.sweeps import Made, event, finding, painted
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -116,6 +119,7 @@ def test_filters_order_and_rules(browser: Browser, report: Path) -> None:
         page.wait_for_timeout(50)
         page.locator("#rule").select_option("new-rule")
         assert names(page) == ["scene0050.pgc"]
+        assert page.locator("#scroll .c-notes.wrong").count() == 1  # its new finding is an error
         page.get_by_role("button", name="Reset").click()
         page.locator("#head").get_by_role("button", name="Time").click()
         assert names(page)[0] == "scene0040.pgc" and page.locator(".row .slower").first.inner_text().startswith("3.9")
@@ -214,6 +218,53 @@ def test_hostile_names_are_text(browser: Browser, report: Path) -> None:
         assert HOSTILE in page.locator("#rules").inner_text()
         page.get_by_role("tab", name="About").click()
         assert said == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "folders"),
+    [
+        (["/a/b/one.pgc", "/a/bc/two.pgc"], ["b/", "bc/"]), (["/a/one.pgc", "b/two.pgc"], ["/a/", "b/"]),
+        (["a/b/one.pgc", "a/two.pgc"], ["b/", ""]), (["one.pgc", "two.pgc"], ["", ""]),
+        (["/one.pgc", "/two.pgc"], ["", ""]),
+    ],
+)  # fmt: skip
+def test_the_folder_that_all_are_in_is_not_repeated(
+    browser: Browser, tmp_path: Path, paths: list[str], folders: list[str]
+) -> None:
+    from pocketgpu.sweeps.report.report import write_report
+
+    made = Made(tmp_path / "a")
+    for path in paths:
+        made.add(path, {"f0/top": painted(1)})
+    page_path = write_report(tmp_path / "report", made.done())
+    with watching(browser) as watched:
+        watched.spoil()
+        page = watched.page
+        opened(page, page_path)
+        assert names(page) == ["one.pgc", "two.pgc"]
+        assert page.locator("#scroll .row .folder").all_inner_texts() == folders
+        page.locator("#details h2", has_text=paths[0]).wait_for()  # there it is whole
+
+
+VIEWER = ROOT / "viewer"
+COMPILER = VIEWER / "node_modules" / ".bin" / "tsc"
+
+
+@pytest.mark.skipif(not COMPILER.exists(), reason="the packages of the viewer are not installed")
+def test_the_scripts_have_the_types_that_are_written_down(tmp_path: Path) -> None:
+    def checked(project: Path) -> str:
+        done = subprocess.run([COMPILER, "--noEmit", "-p", project], cwd=VIEWER, capture_output=True, text=True)
+        return done.stdout if done.returncode else ""
+
+    assert checked(VIEWER / "tsconfig.report.json") == ""
+    # And what has another type is found.
+    shutil.copy(VIEWER / "report.d.ts", tmp_path)
+    (tmp_path / "a.js").write_text("report.counted(report.rows.capture[0], 'row');\n")
+    base = {"extends": str(VIEWER / "tsconfig.report.json"), "include": ["report.d.ts", "a.js"]}
+    text = (tmp_path / "report.d.ts").read_text() + "\ndeclare const report: Report;\n"
+    (tmp_path / "report.d.ts").write_text(text)
+    (tmp_path / "tsconfig.json").write_text(json.dumps(base))
+    assert "Argument of type 'string' is not assignable to parameter of type 'number'" in checked(tmp_path)
 
 
 @pytest.mark.parametrize("width", [420, 800])

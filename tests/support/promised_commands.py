@@ -26,8 +26,8 @@ COMMANDS: dict[str, str] = {
         " --debug"
     ),
     "sweep": (
-        "PATTERNS --do --out --resume --baseline --workers --scheduler --ship --timeout --memory --frames --repeat"
-        " --report --no-report --set --json --debug"
+        "PATTERNS --do --out --resume --retry --baseline --workers --scheduler --patience --ship --timeout --memory"
+        " --frames --repeat --report --no-report --set --json --debug"
     ),
     "events": "CAPTURE ADDRESS --draws --graph --perfetto --set --json --debug",
     "why": "CAPTURE ADDRESS --all --html --force --set --json --debug",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketgpu.digests import blake2b
+from pocketgpu.displayed import plain
 from pocketgpu.errors import UsageError
 from pocketgpu.sweeps.model.task import DIFF, Source, What
 
@@ -25,6 +26,8 @@ LOG: Final = ".gx.json"
 MEMORY: Final = ".mem.bin"
 STDIN: Final = "-"
 LIST: Final = "@"
+MOST_NAMES: Final = 5
+"""Most missing captures that a message names."""
 _PIECE: Final = 1 << 20
 _SIZE: Final = 20
 _MAGIC: Final = re.compile(r"[*?\[]")
@@ -55,6 +58,7 @@ def sources(patterns: Sequence[str], what: What) -> list[Source]:
 
 
 def _files(patterns: Iterable[str], depth: int = 0) -> Iterator[Path]:
+    missing: list[str] = []
     for pattern in patterns:
         if pattern == STDIN or (pattern.startswith(LIST) and not Path(pattern).exists()):
             if depth:
@@ -69,15 +73,21 @@ def _files(patterns: Iterable[str], depth: int = 0) -> Iterator[Path]:
                 raise UsageError("no capture is in the folder", location=pattern, hint=f"Names end in {_endings()}.")
             yield from inside
         elif path.exists() or not _MAGIC.search(pattern):
-            if not path.is_file():
-                raise UsageError("there is no such capture", location=pattern, hint="Check the path.")
-            yield path
+            if path.is_file():
+                yield path
+            else:
+                missing.append(pattern)
         else:
             matching = sorted(Path(one) for one in glob.glob(pattern, recursive=True))
             matching = [one for one in matching if one.is_file() and not _is_memory(one.name)]
             if not matching:
                 raise UsageError("no capture matches", location=pattern, hint="Try the pattern with ls.")
             yield from matching
+    if missing:
+        what = "there is no such capture" if len(missing) == 1 else f"{len(missing)} captures are missing"
+        names = ", ".join(map(plain, missing[:MOST_NAMES]))
+        more = f" and {len(missing) - MOST_NAMES} more" if len(missing) > MOST_NAMES else ""
+        raise UsageError(what, location=f"{names}{more}", hint="Check the paths; they begin in this folder.")
 
 
 def _endings() -> str:

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.displayed import line_of
+from pocketgpu.errors import UsageError
 from pocketgpu.sweeps.captures import sources
 from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine import clusters
 from pocketgpu.sweeps.engine.dispatch import Dispatch
+from pocketgpu.sweeps.engine.scratch import Scratch, sweep_up
 from pocketgpu.sweeps.engine.worker import Result
-from pocketgpu.sweeps.model.rows import LOST, Row, Times, renamed
+from pocketgpu.sweeps.model.rows import LOST, STATES, Row, Times, renamed
 from pocketgpu.sweeps.model.task import Source, Task, What
 from pocketgpu.sweeps.results.store import Store
 
@@ -44,11 +44,13 @@ class Sweep:
 
     def __init__(
         self, sources: list[Source], what: What, store: Store, limits: Limits, *, client: Client | None = None,
-        scheduler: str | None = None, workers: int | None = None, ship: bool = False,
+        scheduler: str | None = None, workers: int | None = None, ship: bool = False, retry: Sequence[str] = (),
+        patience: float | None = None,
     ) -> None:  # fmt: skip
         self.sources, self.what, self.store, self.limits = sources, what, store, limits
-        self._client, self._scheduler, self._ship = client, scheduler, ship
+        self._client, self._scheduler, self._ship, self._patience = client, scheduler, ship, patience
         self._workers = workers or clusters.cores()
+        self._retried = {row.capture for row in store.rows.values() if row.state in retry}  # until they are done
         self.dashboard: str | None = None
         """The address of the page about the cluster, once it runs, if there is one."""
 
@@ -65,16 +67,19 @@ class Sweep:
 
     @property
     def todo(self) -> list[Source]:
-        """The captures without a row, those that were lost with their worker, and those whose bytes have changed."""
+        """The captures without a row, those that were lost with their worker, those whose bytes have changed, and those
+        that `retry` asks for."""
 
         def over(one: Source) -> bool:
             row = self.store.rows.get(one.name)
-            return row is not None and row.key == one.key(self.what) and row.state != LOST
+            known = row is not None and row.key == one.key(self.what) and row.state != LOST
+            return known and one.name not in self._retried
 
         return [one for one in self.sources if not over(one)]
 
     def __iter__(self) -> Iterator[Row]:
         """Run it: yields every row as its task ends."""
+        sweep_up()
         by_key: dict[str, list[Source]] = {}
         for one in self.todo:
             by_key.setdefault(one.key(self.what), []).append(one)
@@ -83,17 +88,20 @@ class Sweep:
                 with self._cluster() as (client, again):
                     self.dashboard = clusters.dashboard(client)
                     tasks = (self._task(key, group) for key, group in by_key.items())
-                    for result in Dispatch(client, self.what, self.limits, again=again).run(tasks):
+                    engine = Dispatch(client, self.what, self.limits, again=again, patience=self._patience)
+                    for result in engine.run(tasks):
                         yield from self._arrived(result, by_key[result.key])
         finally:
             self.store.close()
 
     def finish(self) -> None:
-        """Write the tables into the folder of results. Call it when the sweep is over."""
+        """Write the tables into the folder of results, when the sweep is over. They have all rows that are there, also
+        of captures that an earlier run named and this one does not."""
         from pocketgpu.sweeps.results.tables import write_tables
 
-        times = [self.store.times[row.capture] for row in self.rows if row.capture in self.store.times]
-        write_tables(self.store.folder, self.rows, times)
+        rows = [*self.store.rows.values()]
+        times = [self.store.times[row.capture] for row in rows if row.capture in self.store.times]
+        write_tables(self.store.folder, rows, times)
 
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
@@ -101,21 +109,21 @@ class Sweep:
 
         return frame_of(self.rows)
 
-    def _cluster(self) -> Any:
+    @contextlib.contextmanager
+    def _cluster(self) -> Iterator[tuple[Client, Callable[[], Client] | None]]:
+        """A client of the cluster, and what makes another one when the connection is lost, if anything does."""
         from pocketgpu.sweeps.engine.kernels import share
 
-        @contextlib.contextmanager
-        def with_it(client: Any, again: Callable[[], Client] | None) -> Iterator[Any]:
-            with client as one:
-                yield one, again
-
+        address = self._scheduler
         if self._client is not None:
             share(self._client)
-            return with_it(contextlib.nullcontext(self._client), None)
-        if self._scheduler is not None:
-            address = self._scheduler
-            return with_it(clusters.existing(address), lambda: clusters.existing_again(address))
-        return with_it(clusters.local(self._workers), None)
+            yield self._client, None
+        elif address is not None:
+            with clusters.existing(address) as client:
+                yield client, lambda: clusters.existing_again(address)
+        else:
+            with clusters.local(self._workers) as client:
+                yield client, None
 
     def _task(self, key: str, group: list[Source]) -> Task:
         one = group[0]
@@ -138,6 +146,7 @@ class Sweep:
                 result.first, result.started,
             )  # fmt: skip
             self.store.add(row, times, result.pictures)
+            self._retried.discard(row.capture)
             yield row
 
 
@@ -160,7 +169,8 @@ def sweep(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], what: str | What = "render",
     client: Client | None = None, *, out: str | os.PathLike[str] | None = None, resume: bool = False,
     scheduler: str | None = None, workers: int | None = None, timeout: float = TIMEOUT, memory: int = MEMORY,
-    ship: bool = False, switches: Mapping[str, str] | None = None,
+    ship: bool = False, switches: Mapping[str, str] | None = None, retry: str | Sequence[str] = (),
+    patience: float | None = None,
 ) -> Sweep:  # fmt: skip
     """Sweep captures: iterate over what it returns to run it.
 
@@ -169,21 +179,30 @@ def sweep(
     processes of this computer (None: as many as it has cores), for which a program needs the usual
     `if __name__ == "__main__":`. out: the folder of results (None: a temporary one). resume: go on in that folder.
     timeout, memory: seconds and bytes that a capture may take. ship: send captures to workers that do not see them.
+    retry: states of rows, such as "timeout"; with `resume`, these captures run again. patience: seconds to wait while
+    the cluster has no worker (None: without end).
 
     :raises UsageError: the extra `sweep` is missing, or an argument does not fit.
     """
     clusters.check_installed()
+    states = [retry] if isinstance(retry, str) else [*retry]
+    if unknown := sorted({*states}.difference(STATES)):
+        hint = f"There are {', '.join(STATES)}."
+        raise UsageError(f"no row has the state {', '.join(map(repr, unknown))}", hint=hint)
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
     captures = sources(patterns, work)
-    folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
-    store = Store.open(folder, work, resume)
-    found = Sweep(
-        captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
-        workers=workers, ship=ship,
-    )  # fmt: skip
+    scratch: Scratch | None = None
     if out is None:
-        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+        scratch = Scratch("sweep")
+        out = scratch.path / "results"
+    store = Store.open(Path(out), work, resume)
+    found = Sweep(
+        captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler, workers=workers, ship=ship,
+        retry=states, patience=patience,
+    )  # fmt: skip
+    if scratch is not None:
+        weakref.finalize(found, scratch.close)
     return found
 
 

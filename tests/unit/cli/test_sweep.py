@@ -63,6 +63,12 @@ def plain(folder: Path) -> dict[str, dict[str, Any]]:
     return by_capture(folder / "plain")
 
 
+def test_a_baseline_that_does_not_fit_is_said_before_the_work(folder: Path, plain: dict[str, Any]) -> None:
+    code, _, err = swept("in", "--do", "check", "--out", "other", "--baseline", "plain", cwd=folder)
+    assert code == 2 and "the baseline is of the work render, the sweep of check" in err
+    assert not (folder / "other").exists()
+
+
 def test_a_sweep_that_is_killed_goes_on(folder: Path, plain: dict[str, Any]) -> None:
     words = ("in", "--no-report", "--do", "render", "--out", "killed", "--workers", "2")
     out = folder / "killed"
@@ -107,6 +113,7 @@ def test_a_sweep_that_is_interrupted(folder: Path, tmp_path: Path, reach: str) -
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130 and time.monotonic() - begin < 20
         assert b"Traceback" not in err and b"rror" not in err, err.decode()
+        assert b"note: 3 of 4 captures are in out; --resume goes on" in err
         until(lambda: alive(pids) == [], 10)
     assert {one["state"] for one in lines(tmp_path / "out")} == {"done"}
     if reach == "main":
@@ -114,6 +121,25 @@ def test_a_sweep_that_is_interrupted(folder: Path, tmp_path: Path, reach: str) -
         code, text, err_text = swept(*words, "--resume", cwd=tmp_path)
         assert code == 0 and text.startswith("3 captures: 3 done"), err_text
         assert len(by_capture(tmp_path / "out")) == 3
+
+
+def test_captures_that_took_too_much_run_again_with_more(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "in" / "scene000.ctf.xz", tmp_path / "a.ctf.xz")
+    words = ("--do", "render", "--out", "out", "--workers", "1", "--no-report")
+    assert swept("a.ctf.xz", *words, cwd=tmp_path)[0] == 0
+    shutil.copy(folder / "in" / "scene001.ctf.xz", tmp_path / "b.ctf.xz")
+    code, text, err = swept("*.xz", *words, "--resume", "--memory", "8M", cwd=tmp_path)
+    assert code == 1 and "b.ctf.xz: memory: it took more than 8 MiB" in text and "not run again" not in text, err
+    before = by_capture(tmp_path / "out")
+    code, text, err = swept("*.xz", *words, "--resume", cwd=tmp_path)
+    assert code == 1 and "not run again: 1 memory (--resume --retry memory runs them)" in text, err
+    assert by_capture(tmp_path / "out") == before
+    code, text, err = swept("*.xz", *words, "--resume", "--retry", "timeout,memory", cwd=tmp_path)
+    assert code == 0 and "2 captures: 2 done" in text and "not run again" not in text, err
+    after = by_capture(tmp_path / "out")
+    assert after["a.ctf.xz"] == before["a.ctf.xz"] and after["b.ctf.xz"]["state"] == "done"
+    assert len(after) == len(by_capture(tmp_path / "out", "times.jsonl")) == 2
+    assert pictures_are_whole(tmp_path / "out")
 
 
 @contextlib.contextmanager
@@ -228,6 +254,9 @@ def test_without_the_extra(
         (["{in}", "--do", "diff=nowhere"], "no such folder to compare with"),
         (["{in}", "--do", "info", "--set", "no.such=1"], "no.such"),
         (["{in}", "--do", "info", "--workers", "0"], "--workers"),
+        (["{in}", "--do", "info", "--retry", "timeout"], "--retry is for --resume"),
+        (["{in}", "--do", "info", "--resume", "--retry", "timeout,slow"], "'slow' is no end of a capture"),
+        (["{in}", "--do", "info", "--patience", "5"], "--patience is for --scheduler"),
         (["--do", "info"], "PATTERN"),
     ],
 )

@@ -82,6 +82,14 @@ def test_nothing_found(folder: Path, pattern: str, message: str) -> None:
     assert caught.value.location == pattern and caught.value.hint
 
 
+def test_all_missing_captures_of_a_list_are_named(folder: Path) -> None:
+    Path("list.txt").write_text("".join(f"gone{number}\x1b.pgc\na b.ctf\n" for number in range(7)))
+    with pytest.raises(UsageError, match="7 captures are missing") as caught:
+        names("@list.txt")
+    names_in_it = ", ".join(f"gone{number}\ufffd.pgc" for number in range(5))
+    assert caught.value.location == f"{names_in_it} and 2 more"
+
+
 @pytest.mark.parametrize("patterns", ([], ["@nothing.txt"]))
 def test_no_pattern_names_nothing(folder: Path, patterns: list[str]) -> None:
     Path("nothing.txt").write_text("\n\n")

@@ -236,6 +236,22 @@ def test_a_task_that_takes_every_worker_down_is_a_lost_row(client: Client) -> No
     until(lambda: len(client.nthreads()) == 2)
 
 
+def test_a_worker_that_cannot_start_its_child_is_told_apart(client: Client) -> None:
+    from pocketgpu.sweeps.child.keeper import Limits
+    from pocketgpu.sweeps.engine.dispatch import Dispatch
+
+    tasks = [Task("k", ("a",), ("a",))]
+    (found,) = Dispatch(client, What("info"), Limits(60, 1 << 30), run_batch=out_of_processes).run(tasks)
+    assert found.found == {
+        "state": "lost", "message": "its worker cannot do it: BlockingIOError: [Errno 11] no more processes"
+    }  # fmt: skip
+    assert found.tries == 2
+
+
+def out_of_processes(tasks: list[Task], what: What, limits: Any, sweep: str) -> list[Any]:
+    raise BlockingIOError(11, "no more processes")
+
+
 def allow_failures(count: int, dask_scheduler: Any = None) -> int:
     before: int = dask_scheduler.allowed_failures
     dask_scheduler.allowed_failures = count
@@ -279,6 +295,35 @@ def test_a_sweep_goes_on_where_another_ended_and_sees_what_changed(client: Clien
     assert list(sweep([tmp_path / "in"], "info", client, out=tmp_path / "out", resume=True)) == []
 
 
+def test_captures_that_failed_run_again_if_that_is_asked_for(client: Client, tmp_path: Path) -> None:
+    paths = [*map(str, scenes(tmp_path / "in", 3)), str(long_scene(tmp_path / "in" / "long.ctf.xz"))]
+    out, what = tmp_path / "out", "info"
+    run(client, *map(Path, paths[:2]), what=what, out=out)
+    begun = {name: one["started"] for name, one in by_capture(out, "times.jsonl").items()}
+    client.run(end_children)  # new ones take more than that before they have begun
+    found = sweep(paths, what, client, out=out, resume=True, memory=8 << 20)
+    assert [row.state for row in found] == ["memory"] * 2
+    assert list(sweep(paths, what, client, out=out, resume=True)) == []
+    assert list(sweep(paths, what, client, out=out, resume=True, retry=("timeout", "crashed"))) == []
+    found = sweep(paths, what, client, out=out, resume=True, retry="memory", memory=8 << 20)
+    assert [one.name for one in found.todo] == sorted(paths[2:])
+    assert sorted(row.capture for row in found) == sorted(paths[2:])
+    assert found.todo == [] and list(found) == []  # once in a sweep, however it ends
+    found = sweep(paths, what, client, out=out, resume=True, retry="memory")
+    rows = iter(found)
+    first = next(rows)
+    rows.close()  # left early: the other row is still there
+    kept = by_capture(out)
+    assert sorted(one["state"] for one in kept.values()) == ["done"] * 3 + ["memory"]
+    found = sweep(paths, what, client, out=out, resume=True, retry=("memory", "timeout"))
+    assert [row.capture for row in found] == [name for name in paths[2:] if name != first.capture]
+    assert {one["state"] for one in by_capture(out).values()} == {"done"} and len(by_capture(out)) == 4
+    times = by_capture(out, "times.jsonl")
+    assert len(times) == 4 and {name: times[name]["started"] for name in begun} == begun  # those did not run again
+    with pytest.raises(UsageError, match="no row has the state 'slow'"):
+        sweep(paths, what, client, out=out, resume=True, retry="slow")
+
+
 def test_results_as_a_table_and_as_files(client: Client, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     found = run(client, *scenes(tmp_path / "in", 3), out=tmp_path / "out")
@@ -288,6 +333,18 @@ def test_results_as_a_table_and_as_files(client: Client, tmp_path: Path) -> None
     assert stored == [(row.capture, row.key, row.frames) for row in found.rows]
     table = found.table()
     assert list(table.columns)[:2] == ["capture", "key"] and len(table) == 3
+
+
+def test_a_folder_that_is_filled_in_two_sweeps(client: Client, tmp_path: Path) -> None:
+    """As where a corpus comes in parts: the table has what rows.jsonl has."""
+    duckdb = pytest.importorskip("duckdb")
+    paths, out = scenes(tmp_path / "in", 3), tmp_path / "out"
+    run(client, *paths[1:], what="info", out=out)
+    second = sweep(paths[0], "info", client, out=out, resume=True)
+    assert [row.capture for row in second] == [str(paths[0])] and len(second.rows) == 1
+    second.finish()
+    stored = duckdb.read_parquet(str(out / "results.parquet")).select("capture").fetchall()
+    assert stored == [(str(path),) for path in paths]
 
 
 def test_a_worker_of_another_version_is_told_apart(client: Client, tmp_path: Path) -> None:

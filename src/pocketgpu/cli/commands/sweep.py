@@ -21,7 +21,7 @@ from pocketgpu.cli.parts.sweep_progress import SweepProgress
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pocketgpu.sweeps.baseline.comparison import Comparison
@@ -42,6 +42,17 @@ def _parse_bytes(text: str) -> int:
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
+def _parse_states(text: str) -> tuple[str, ...]:
+    """`timeout,memory`, or `all` for every end but done. ValueError if not."""
+    from pocketgpu.sweeps.model.rows import STATES
+
+    ends = STATES[1:]
+    found = ends if text == "all" else tuple(text.split(","))
+    if unknown := [one for one in found if one not in ends]:
+        raise ValueError(f"{unknown[0]!r} is no end of a capture. There are {', '.join(ends)}, and all.")
+    return found
+
+
 @click.command()
 @click.argument("patterns", nargs=-1, required=True, metavar="PATTERN...")
 @click.option(
@@ -50,11 +61,19 @@ def _parse_bytes(text: str) -> int:
 )  # fmt: skip
 @click.option("--out", required=True, metavar="DIR", help="Folder for the results; created if needed.")
 @click.option("--resume", is_flag=True, help="Go on with the results in the folder.")
+@click.option(
+    "--retry", metavar="STATES", callback=parsed(_parse_states),
+    help="With --resume: run captures again that came to these ends, such as timeout,memory; or all.",
+)  # fmt: skip
 @click.option("--baseline", metavar="DIR", help="Results of an earlier sweep: show what changed since.")
 @click.option(
     "--workers", type=click.IntRange(1, 4096), metavar="N", help="Worker processes of this computer.  [its cores]"
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster there, such as tcp://host:8786.")
+@click.option(
+    "--patience", type=click.FloatRange(min=0), metavar="S",
+    help="With --scheduler: seconds to wait while it has no worker.  [no limit]",
+)  # fmt: skip
 @click.option("--ship", is_flag=True, help="Send captures to workers that do not see their folder.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=300.0, show_default=True, metavar="S",
@@ -77,8 +96,8 @@ def _parse_bytes(text: str) -> int:
 @click.pass_obj
 def sweep(
     outcome: Outcome, patterns: tuple[str, ...], what: str, out: str, resume: bool, baseline: str | None,
-    workers: int | None, scheduler: str | None, ship: bool, timeout: float, memory: int, frames: FrameSpan | None,
-    repeat: int, report: bool, choices: dict[str, str],
+    workers: int | None, scheduler: str | None, patience: float | None, ship: bool, timeout: float, memory: int,
+    frames: FrameSpan | None, repeat: int, report: bool, choices: dict[str, str], retry: tuple[str, ...] | None,
 ) -> None:  # fmt: skip
     """Do one kind of work on any number of captures.
 
@@ -87,13 +106,15 @@ def sweep(
 
     Each capture runs in a child process of a worker. One that crashes, hangs or takes too much memory is a row that
     says so; the others go on. Results are stored as they come: rows.jsonl, times.jsonl and pictures; results.parquet,
-    times.parquet and report/index.html at the end. After Ctrl-C or a crash --resume goes on.
+    times.parquet and report/index.html at the end. After Ctrl-C or a crash --resume goes on; with --retry it also runs
+    captures again that have a row.
 
     The exit code is 1 if a capture failed, or if a rule or a comparison found an error. With --baseline it is 1 if
     pictures or findings changed, or a capture came to a worse end.
     """
     from pathlib import Path
 
+    from pocketgpu.sweeps.baseline.compare import check_fits
     from pocketgpu.sweeps.model.task import What
     from pocketgpu.sweeps.results.store import Store
     from pocketgpu.sweeps.sweep import sweep as begin
@@ -102,18 +123,31 @@ def sweep(
     work = What.parse(what, switches=dict(choices), frames=span, repeat=repeat)
     if span is not None and work.work != "render":
         raise click.UsageError("--frames is for --do render.")
+    if retry and not resume:
+        raise click.UsageError("--retry is for --resume.")
+    if patience is not None and scheduler is None:
+        raise click.UsageError("--patience is for --scheduler.")
     before = None if baseline is None else Store.read(Path(baseline))
+    if before is not None:
+        check_fits(work, before)  # before hours of work
     found = begin(
         patterns, work, out=out, resume=resume, scheduler=scheduler, workers=workers, timeout=timeout, memory=memory,
-        ship=ship,
+        ship=ship, retry=retry or (), patience=patience,
     )  # fmt: skip
-    progress = SweepProgress(len(found), len(found) - len(found.todo))
-    with progress:
-        for row in found:
-            progress.add(row, found.dashboard)
+    todo = {one.name for one in found.todo}
+    kept = [row for row in found.rows if row.capture not in todo]
+    progress = SweepProgress(len(found), len(kept))
+    try:
+        with progress:
+            for row in found:
+                progress.add(row, found.dashboard)
+    except KeyboardInterrupt:
+        rows = len(found.rows)
+        terminal.print_note(f"{rows} of {counted(len(found), 'capture')} are in {out}; --resume goes on")
+        raise
     found.finish()
     outcome.extra |= _described(found, out)
-    lines = [_summary(found, out)]
+    lines = [_summary(found, out), *_kept(kept)]
     comparison = None if before is None else _compared(found, before)
     if comparison is not None:
         outcome.extra["comparison"] = comparison.to_json()
@@ -125,6 +159,16 @@ def sweep(
     outcome.show = lambda: terminal.say("\n".join(lines))
     if failed:
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _kept(rows: Sequence[Row]) -> Iterator[str]:
+    """What an earlier run could not do, and this one did not try."""
+    from pocketgpu.sweeps.model.rows import UNLUCKY
+
+    states = _states([row for row in rows if row.state in UNLUCKY])
+    if states:
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+        yield f"not run again: {counts} (--resume --retry {','.join(sorted(states))} runs them)"
 
 
 def _compared(found: Sweep, before: Store) -> Comparison:

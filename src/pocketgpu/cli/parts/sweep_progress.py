@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final, Self
 
+from pocketgpu.wording import counted
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -70,6 +72,6 @@ class SweepProgress:
     def _line(self) -> None:
         self._last = time.monotonic()
         print(
-            f"{self._before + self._rows} of {self._count} captures, {self._rate:.1f}/s, {self._failed} failed",
-            file=sys.stderr, flush=True,
+            f"{self._before + self._rows} of {counted(self._count, 'capture')}, {self._rate:.1f}/s, "
+            f"{self._failed} failed", file=sys.stderr, flush=True,
         )  # fmt: skip

@@ -19,6 +19,7 @@ from pocketgpu.sweeps.baseline.names import matched
 from pocketgpu.sweeps.baseline.noise import Band, band_of
 from pocketgpu.sweeps.baseline.pixels import Found, Pair, compared
 from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.results.store import Store
 
 MEASURING: Final = "bench"
@@ -34,11 +35,7 @@ def compare(store: Store, baseline: Store, progress: Callable[[int, int], None] 
     :raises UsageError: the baseline did another work.
     """
     ours, theirs = store.what, baseline.what
-    if ours.work != theirs.work:
-        raise UsageError(
-            f"the baseline is of the work {theirs.work}, the sweep of {ours.work}", location=str(baseline.folder),
-            hint=f"Sweep the baseline with --do {ours.work}, too.",
-        )  # fmt: skip
+    check_fits(ours, baseline)
     names = matched(sorted(store.rows), sorted(baseline.rows))
     pairs = [(store.rows[name], baseline.rows[other]) for name, other in names.items() if other is not None]
     whole = ours.frames == theirs.frames
@@ -56,6 +53,18 @@ def compare(store: Store, baseline: Store, progress: Callable[[int, int], None] 
         tuple(name for name in sorted(baseline.rows) if name not in matched_names), timed, band,
         tuple(_remarks(store, baseline)),
     )  # fmt: skip
+
+
+def check_fits(what: What, baseline: Store) -> None:
+    """Whether a sweep that does this can be compared with the baseline.
+
+    :raises UsageError: the baseline did another work.
+    """
+    if what.work != baseline.what.work:
+        raise UsageError(
+            f"the baseline is of the work {baseline.what.work}, the sweep of {what.work}",
+            location=str(baseline.folder), hint=f"Sweep the baseline with --do {what.work}, too.",
+        )  # fmt: skip
 
 
 def _change(row: Row, before: Row, pictures: Iterable[PictureChange], time: TimeChange | None) -> Change:
@@ -184,7 +193,7 @@ def _times(
     }, band, len(sums)  # fmt: skip
 
 
-__all__ = ["MEASURING", "compare"]
+__all__ = ["MEASURING", "check_fits", "compare"]
 
 
 def __dir__() -> list[str]:

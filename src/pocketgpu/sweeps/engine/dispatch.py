@@ -15,9 +15,11 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from pocketgpu import __version__
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Limits
@@ -34,14 +36,20 @@ MOST_SHIPPED: Final = 8 << 20
 """Most bytes of files in a batch of several tasks."""
 AHEAD: Final = 2
 """Batches on their way for each thread of a worker: one runs, one waits beside it."""
+WORKER: Final = "dask worker --nthreads 1"
+"""The command that starts a worker."""
 TRIES: Final = 2
 """How often a task is sent whose worker goes away."""
+_GONE: Final = ("KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError")
+"""Dask's errors of a worker that is not there any more; they have no common base."""
 _LOOK: Final = 0.5
 """Seconds between two looks at the connection."""
 _COUNT: Final = 1.0
 """Seconds between two looks how many workers there are."""
 _GATHER: Final = 60.0
 """Seconds to wait for results that are there."""
+SILENT: Final = 5.0
+"""Seconds without a worker before something is said: nannies start a worker again in less."""
 _WEIGHT: Final = 0.2
 """How much a new time changes the expected time of a task."""
 
@@ -56,16 +64,16 @@ class Dispatch:
     """The tasks of a sweep, from the queue to their results.
 
     run_batch: what workers call. again: makes a new client when the connection is lost; None if it cannot be made
-    again.
+    again. patience: seconds to wait while there is no worker; None: without end, as a cluster may have a queue.
     """
 
     def __init__(
         self, client: Client, what: What, limits: Limits, run_batch: Runner = run_tasks,
-        again: Callable[[], Client] | None = None,
+        again: Callable[[], Client] | None = None, patience: float | None = None,
     ) -> None:  # fmt: skip
         self.client = self._given = client
         self._arguments = (what, limits)
-        self._run_batch, self._again = run_batch, again
+        self._run_batch, self._again, self._patience = run_batch, again, patience
         self._waiting: deque[Task] = deque()
         self._tries: dict[str, int] = {}
         self._flying: dict[str, _Batch] = {}
@@ -73,6 +81,9 @@ class Dispatch:
         self._seconds: float | None = None  # expected, of a task
         self._numbers = itertools.count()
         self._threads, self._counted = 1, float("-inf")
+        self._alone: float | None = None  # since when there is no worker
+        self._said = False
+        self._known: set[str] = set()  # workers that were checked
         self._prefix = f"pocketgpu-sweep-{uuid.uuid4().hex[:12]}"
 
     def __repr__(self) -> str:
@@ -109,10 +120,12 @@ class Dispatch:
             return True
         if monotonic() - self._counted > _COUNT:
             try:
-                self._threads = max(1, sum(self.client.nthreads().values()))
+                threads = self.client.nthreads()
             except (OSError, AttributeError):  # the connection has just gone
                 return True
-            self._counted = monotonic()
+            self._threads, self._counted = max(1, sum(threads.values())), monotonic()
+            self._watch(bool(threads))
+            self._check({*threads})
         while len(self._flying) < AHEAD * self._threads:
             batch = self._next(source)
             if not batch:
@@ -126,6 +139,42 @@ class Dispatch:
             self._flying[key] = _Batch(batch, future)
             future.add_done_callback(lambda done: self._over.put(str(done.key)))
         return True
+
+    def _watch(self, workers: bool) -> None:
+        """Say that there is no worker, and give up after `patience`: else a sweep would wait without a word."""
+        if workers:
+            self._alone, self._said = None, False
+            return
+        if self._alone is None:
+            self._alone = monotonic()
+        seconds, address = monotonic() - self._alone, self._address()
+        if self._patience is not None and seconds > self._patience:
+            hint = f"Start one: {WORKER} {address}. Then go on with --resume."
+            raise UsageError(f"there was no worker for {self._patience:g} s", location=address, hint=hint)
+        if seconds > SILENT and not self._said:
+            self._said = True
+            warnings.warn(f"no worker at {address}, waiting for one: {WORKER} {address}", stacklevel=2)
+
+    def _check(self, workers: set[str]) -> None:
+        """Whether workers that have come can run this package. One without it could not even read its tasks, and they
+        would wait there forever."""
+        fresh, self._known = workers - self._known, workers
+        if not fresh:
+            return
+        try:
+            found = self.client.run(import_module, run_tasks.__module__, workers=[*fresh], on_error="return")
+        except (OSError, KeyError, ValueError):  # one has just gone
+            self._known = workers - fresh
+            return
+        for address, answer in sorted(found.items()):
+            if isinstance(answer, ImportError):
+                hint = f"Install it there: pip install 'pocketgpu[sweep]=={__version__}'. Then go on with --resume."
+                what = f"a worker has no pocketgpu: {type(answer).__name__}: {answer}"
+                raise UsageError(what, location=address, hint=hint)
+
+    def _address(self) -> str:
+        scheduler = self.client.scheduler
+        return "the cluster" if scheduler is None else str(scheduler.address)
 
     def _next(self, source: Iterator[Task]) -> list[Task]:
         """The next batch: tasks that together take BATCH_SECONDS. The first ones go alone, as their time is unknown."""
@@ -197,8 +246,7 @@ class Dispatch:
             if tries < TRIES:
                 self._waiting.append(task)
             else:
-                name = type(error).__name__
-                found = {"state": "lost", "message": f"its worker went away {tries} times ({name})"}
+                found = {"state": "lost"} | _why_lost(error, tries)
                 results.append(Result(task.key, found, {}, 0.0, (), False, tries, "", ""))
         return results
 
@@ -216,6 +264,14 @@ class Dispatch:
         with contextlib.suppress(Exception):  # it is gone
             self.client.close(timeout=1)
         self.client = self._again()
+
+
+def _why_lost(error: BaseException, tries: int) -> dict[str, str]:
+    """What a row says about a batch that Dask gave up. A worker that is there and raises cannot start its child."""
+    name = type(error).__name__
+    if isinstance(error, ConnectionError | TimeoutError) or name in _GONE:
+        return {"message": f"its worker went away {tries} times ({name})"}
+    return {"message": f"its worker cannot do it: {name}: {error}"}
 
 
 __all__ = ["Dispatch"]

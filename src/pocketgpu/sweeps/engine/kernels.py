@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from distributed import Client, Scheduler, Worker
 
 NAME: Final = "pocketgpu-kernels"
+HANDLER: Final = "pocketgpu_kernels"
+"""The name by which workers call a scheduler's `exchange`."""
 LIMIT: Final = 128 << 20
 """Most bytes of kernels that a scheduler keeps."""
 OFTEN: Final = 2.0
@@ -55,7 +57,7 @@ class Kernels(SchedulerPlugin):  # type: ignore[misc]
 
     async def start(self, scheduler: Scheduler) -> None:
         """Let workers call `exchange`."""
-        scheduler.handlers[exchange_name()] = self.exchange
+        scheduler.handlers[HANDLER] = self.exchange
 
     def exchange(
         self, offered: list[Entry], known: int, has: list[str] | None = None, token: str = ""
@@ -85,11 +87,6 @@ class Kernels(SchedulerPlugin):  # type: ignore[misc]
                 break
         wanted = sorted(owned - self._keys) if self._bytes < LIMIT else []
         return {"entries": given, "known": known, "wanted": wanted, "token": self.token}
-
-
-def exchange_name() -> str:
-    """The name of the scheduler's handler."""
-    return "pocketgpu_kernels"
 
 
 def digest_of(data: bytes) -> bytes:
@@ -133,7 +130,7 @@ class Exchange:
             return
         try:
             has = [path.name.partition(".")[0] for path, _, _ in object_cache.entries(place)]
-            call = getattr(worker.scheduler, exchange_name())
+            call = getattr(worker.scheduler, HANDLER)
             answer = sync(worker.loop, call, offered=self._entries(), known=self._known, has=has, token=self._token)
             if not isinstance(answer, dict):
                 self._off = True

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typing import Any, Final
 from pocketgpu import __version__
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Ended, Keeper, Limits
+from pocketgpu.sweeps.engine.scratch import Scratch, sweep_up
 from pocketgpu.sweeps.model.rows import renamed
 from pocketgpu.sweeps.model.task import Task, What
 
@@ -109,6 +109,7 @@ def _seat(limits: Limits) -> _Seat:
         if seat is None:
             if not _keepers:
                 atexit.register(close_all)
+                sweep_up()  # what a worker left that was killed
             seat = _keepers[threading.get_ident()] = _Seat(limits)
     seat.keeper.limits = limits
     return seat
@@ -162,11 +163,10 @@ def _run(keeper: Keeper, task: Task, what: What, sweep: str) -> Result:
         message = f"its worker has pocketgpu {__version__}, not {task.version}"
         return without_answer("lost", message, 1)
     with contextlib.ExitStack() as stack:
-        paths, folder = task.paths, ""
+        paths = task.paths
         try:
             if task.files is not None:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pocketgpu-"))
-                paths = _unpacked(task, Path(folder))
+                paths = _unpacked(task, stack.enter_context(Scratch("task")).path)
         except OSError as error:
             return without_answer("failed", f"its worker cannot store the capture: {error.strerror or error}", 1)
         request = {"paths": list(paths), "what": what.to_json()}

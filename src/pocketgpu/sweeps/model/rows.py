@@ -25,6 +25,9 @@ of this package. crashed: its process ended. timeout, memory: its process was en
 much. lost: its worker went away, twice.
 """
 
+UNLUCKY: Final = ("failed", "crashed", "timeout", "memory")
+"""Ends that another try may change: with other limits, on another machine, with an error mended."""
+
 
 @dataclass(frozen=True, repr=False)
 class Picture:
@@ -156,7 +159,7 @@ class Times:
         return line_of(self, f"{self.capture}: {self.seconds:.3f} s")
 
 
-__all__ = ["STATES", "Picture", "Row", "Times", "place_of", "renamed"]
+__all__ = ["LOST", "STATES", "UNLUCKY", "Picture", "Row", "Times", "place_of", "renamed"]
 
 
 def __dir__() -> list[str]:

@@ -33,8 +33,8 @@ def is_address(text: object) -> bool:
     return isinstance(text, str) and _ADDRESS.fullmatch(text) is not None
 
 
-def sweep_command(what: What, patterns: str, out: str) -> str:
-    """The command that makes a sweep again. patterns: as words of a shell."""
+def sweep_command(what: What, patterns: str, out: str, baseline: str = "") -> str:
+    """The command that makes a sweep again. patterns: as words of a shell. baseline: the folder, if there is one."""
     work = f"{what.work}={what.baseline}" if what.baseline else what.work
     words = ["pocketgpu sweep", patterns, "--do", quoted(work), *choices(what)]
     if what.frames is not None:
@@ -42,6 +42,8 @@ def sweep_command(what: What, patterns: str, out: str) -> str:
         words += ["--frames", f"{first}-" if last is None else f"{first}-{last}"]
     if what.work == "bench":
         words += ["--repeat", str(what.repeat)]
+    if baseline:
+        words += ["--baseline", file_word(baseline)]
     return " ".join([*words, "--out", file_word(out)])
 
 

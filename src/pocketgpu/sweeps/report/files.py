@@ -31,7 +31,7 @@ from pocketgpu.sweeps.report.data import Data
 NEEDED: Final = ("jinja2", "plotly")
 TEMPLATE: Final = "page.html.jinja"
 SCRIPTS: Final = ("base.js", "list.js", "pictures.js", "details.js", "plots.js", "page.js")
-STYLE: Final = "page.css"
+STYLES: Final = ("colours.css", "page.css")
 PLOTLY: Final = "plotly.min.js"
 ASSETS: Final = Path(__file__).parent / "assets"
 _DIGITS: Final = 32
@@ -64,7 +64,7 @@ def write_folder(
         texts[f"rows/{number}.js"] = _given(script)
     for name, found in (others or {}).items():
         texts[name] = _given(found)
-    for name in (*SCRIPTS, STYLE):
+    for name in (*SCRIPTS, *STYLES):
         texts[f"assets/{name}"] = _given((ASSETS / name).read_bytes())
     if plotted:
         texts[f"assets/{PLOTLY}"] = _plotly
@@ -89,7 +89,7 @@ def _page(contents: Contents, data: Data, plotted: bool, nonce: str) -> str:
         lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template(TEMPLATE).render(
-        contents=contents, data=data.summary, nonce=nonce, scripts=SCRIPTS, style=STYLE, count=len(contents.rows),
+        contents=contents, data=data.summary, nonce=nonce, scripts=SCRIPTS, styles=STYLES, count=len(contents.rows),
         plotly=f"assets/{PLOTLY}" if plotted else "",
     )
 

@@ -20,6 +20,8 @@ from pocketgpu.sweeps.results.store import Store
 from pocketgpu.wording import counted
 
 LIST: Final = "captures.txt"
+AGAIN: Final = "-again"
+"""What the folder of the same sweep is called, after the name of this one."""
 _MOST_WORDS: Final = 4
 """Captures up to which the command names them itself."""
 _MOST_WORKERS: Final = 8
@@ -40,7 +42,7 @@ def write_report(
         hint = "pip install 'pocketgpu[sweep]' installs what it needs, or use --no-report."
         raise UsageError(f"a report needs {' and '.join(lacking)}", hint=hint)
     contents = contents_of(store, comparison, folder, command)
-    names = "".join(f"{row.capture}\n" for row in contents.rows if row.capture.splitlines() == [row.capture])
+    names = "".join(f"{row.capture}\n" for row in contents.rows if _is_a_line(row.capture))
     try:
         write_folder(folder, contents, {LIST: names.encode("utf-8", "surrogateescape")}, progress)
     except OSError as error:
@@ -56,12 +58,16 @@ def contents_of(store: Store, comparison: Comparison | None, folder: Path, comma
     patterns = " ".join(quoted(row.capture) for row in rows)
     if len(rows) > _MOST_WORDS:
         patterns = quoted(f"@{folder / LIST}")
+    # The folder of this one is full.
+    again, baseline = f"{store.folder}{AGAIN}", "" if comparison is None else str(comparison.baseline)
     version = str(store.about.get("version", ""))
     facts = [("version", version), ("work", what.work), *_facts(store.times)]
     facts += [(name, f"{value}") for name, value in what.switches.items()]
+    if left := sum(not _is_a_line(row.capture) for row in rows):
+        facts.append((f"not in {LIST}", f"{counted(left, 'capture')} with a line break in the name"))
     contents = Contents(
         f"{what.work} of {counted(len(rows), 'capture', form=',')}", rows, _source(store.folder),
-        command=command or sweep_command(what, patterns, str(store.folder)), facts=facts, options=choices(what),
+        command=command or sweep_command(what, patterns, again, baseline), facts=facts, options=choices(what),
         times=store.times, versions=[(version, _milliseconds(store))],
     )  # fmt: skip
     if comparison is not None:
@@ -78,6 +84,11 @@ def contents_of(store: Store, comparison: Comparison | None, folder: Path, comma
         labels = ("baseline", "now") if old == version else (old, version)
         contents.versions = [(labels[0], _milliseconds(before)), (labels[1], _milliseconds(store))]
     return contents
+
+
+def _is_a_line(name: str) -> bool:
+    """Whether a list can name the capture."""
+    return "\n" not in name and not name.endswith("\r")
 
 
 def _source(folder: Path) -> Source:

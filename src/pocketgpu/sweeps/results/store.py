@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -33,6 +34,7 @@ ABOUT, ROWS, TIMES = "sweep.json", "rows.jsonl", "times.jsonl"
 _PARTIAL: Final = ".store.part"
 """What is being written; a file gets its name when it is whole."""
 _PARTIALS: Final = ".*.part"
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _T = TypeVar("_T")
 
 
@@ -109,7 +111,8 @@ class Store:
                 known = Store.read(folder)
                 if {key: known.about.get(key) for key in about} != about:
                     hint = "Use another folder, or the same version, work and options."
-                    raise UsageError("the results in the folder are of another sweep", location=str(folder), hint=hint)
+                    differing = f"the results in the folder are of another sweep: {_differing(known.about, about)}"
+                    raise UsageError(differing, location=str(folder), hint=hint)
                 store.rows, store.times = known.rows, known.times
             store.about = about
             with store._writing():
@@ -233,10 +236,22 @@ class _Writing:
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, OSError):
-            raise UsageError(
-                f"cannot write the results: {error.strerror or error}", location=str(self._folder),
-                hint="Make room, then go on with --resume: what was stored before is kept.",
-            ) from error
+            hint = "Name a folder with --out that can be written."
+            if error.errno in _FULL:
+                hint = "Make room, then go on with --resume: what was stored before is kept."
+            what = f"cannot write the results: {error.strerror or error}"
+            raise UsageError(what, location=str(self._folder), hint=hint) from error
+
+
+def _differing(known: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """The first thing in which two sweeps differ: the version, else the work or an option."""
+    if known["version"] != about["version"]:
+        return f"version {known['version']}, not {about['version']}"
+    before, now = known["what"], about["what"]
+    for name in (*now, *before):
+        if before.get(name) != now.get(name):
+            return f"{name} {json.dumps(before.get(name))}, not {json.dumps(now.get(name))}"
+    return "of another schema"
 
 
 def _lines(path: Path, made: Callable[[Any], _T]) -> Iterable[_T]:

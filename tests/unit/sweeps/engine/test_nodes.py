@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.sweeping import (
+    MANY,
     Nodes,
     alive,
     by_capture,
@@ -23,16 +25,20 @@ from support.sweeping import (
     offer_kernels,
     pictures_are_whole,
     scenes,
+    started,
+    swept,
     until,
 )
 
+import pocketgpu
 from pocketgpu.errors import UsageError
-from pocketgpu.sweeps.engine import clusters, kernels
+from pocketgpu.sweeps.engine import clusters, dispatch, kernels
 from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.sweep import sweep
 from pocketgpu.sweeps.works import do
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore:no worker at")  # a worker takes its time on a busy machine
 
 linux_root = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="namespaces need Linux and its administrator"
@@ -54,9 +60,10 @@ def expected(paths: list[Path], what: What) -> dict[str, Any]:
     return found
 
 
-def is_whole(out: Path, paths: list[Path], what: What) -> None:
-    """Every capture has one row, with what the work finds."""
-    rows, known = by_capture(out), expected(paths, what)
+def is_whole(out: Path, paths: list[Path], what: What, base: Path = Path()) -> None:
+    """Every capture has one row, with what the work finds. base: where the names begin."""
+    rows = by_capture(out)
+    known = {str(path): expected([base / path], what)[str(base / path)] for path in paths}
     assert set(rows) == set(known)
     for name, data in known.items():
         assert {key: rows[name][key] for key in data} == data
@@ -80,6 +87,26 @@ def test_a_scheduler_that_is_restarted_in_mid_sweep(nodes: Nodes, tmp_path: Path
     until(lambda: alive([worker.pid, scheduler.pid]) == [])
 
 
+@pytest.mark.parametrize("killed", ["worker", "scheduler"])
+def test_the_command_goes_on_when_processes_are_killed(nodes: Nodes, tmp_path: Path, killed: str) -> None:
+    """With captures that are sent, over TCP: each has one row and one line of times, with what the work finds."""
+    paths, out = scenes(tmp_path / "in", 16), tmp_path / "out"
+    scheduler, worker = nodes.scheduler(), nodes.worker()
+    words = ("in", "--do", "bench", "--repeat", "400", "--out", "out", "--scheduler", nodes.address, "--ship")
+    with started("sweep", *words, "--no-report", cwd=tmp_path) as process:
+        until(lambda: len(lines(out)) >= 3)
+        (worker if killed == "worker" else scheduler).kill()
+        worker.wait(60)  # Dask ends workers whose scheduler is gone
+        if killed == "scheduler":
+            scheduler.wait()
+            nodes.scheduler()
+        nodes.worker()
+        said, errors = process.communicate(timeout=120)
+    assert process.returncode == 0 and b"16 captures: 16 done" in said, errors.decode()
+    is_whole(out, [path.relative_to(tmp_path) for path in paths], What("bench", repeat=1), tmp_path)
+    assert set(by_capture(out, "times.jsonl")) == set(by_capture(out))
+
+
 def test_a_scheduler_that_does_not_come_back(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +126,62 @@ def test_a_scheduler_that_does_not_come_back(
             list(rows)
     assert len(lines(out)) == len(found.rows) >= 1  # and the folder can be gone on with
     assert sweep(tmp_path / "in", What("bench", repeat=400), out=out, resume=True).rows == found.rows
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_without_workers_is_said(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "SILENT", 0.5)
+    paths = scenes(tmp_path / "in", 2)
+    nodes.scheduler()
+    with (
+        pytest.warns(UserWarning, match=f"no worker at {nodes.address}, waiting for one: dask worker") as said,
+        pytest.raises(UsageError, match="there was no worker for 2 s") as caught,
+    ):
+        list(sweep(paths, "info", scheduler=nodes.address, out=tmp_path / "out", patience=2))
+    assert len(said) == 1 and caught.value.location == nodes.address
+    assert "dask worker" in str(caught.value.hint) and "--resume" in str(caught.value.hint)
+    found = sweep(paths, What("bench", repeat=MANY), scheduler=nodes.address)
+    with pytest.warns(UserWarning, match="no worker at") as said:
+        nodes.worker()
+        rows = iter(found)
+        arrived = [next(rows)]
+        nodes.processes[-1].kill()  # in mid-sweep
+        threading.Timer(4, nodes.worker).start()
+        arrived += rows
+    assert [row.state for row in arrived] == ["done"] * 2 and len(said) >= 1
+
+
+def test_the_command_says_that_it_waits_and_ends(nodes: Nodes, tmp_path: Path) -> None:
+    scenes(tmp_path / "in", 1)
+    nodes.scheduler()
+    words = ("in", "--do", "info", "--out", "out", "--scheduler", nodes.address)
+    code, _, err = swept(*words, "--patience", "7", cwd=tmp_path)
+    assert code == 2 and f"note: no worker at {nodes.address}, waiting for one: dask worker" in err
+    assert f"error: there was no worker for 7 s\n   at: {nodes.address}\n  try: Start one" in err
+    nodes.worker()
+    assert swept(*words, "--resume", "--no-report", cwd=tmp_path)[0] == 0
+
+
+WITHOUT = "import sys; sys.modules['pocketgpu'] = None"
+"""A Python without this package."""
+
+
+def test_workers_without_this_package_are_said(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT)
+    paths = scenes(tmp_path / "in", 2)
+    nodes.scheduler()
+    bare = nodes.worker(PYTHONPATH=str(tmp_path / "without"), DASK_LOGGING__DISTRIBUTED="info")
+    until(lambda: "Registered to" in (nodes.folder / "node1.txt").read_text())
+    with pytest.raises(UsageError, match="a worker has no pocketgpu: ModuleNotFoundError") as caught:
+        list(sweep(paths, "info", scheduler=nodes.address, out=tmp_path / "out"))
+    assert f"pip install 'pocketgpu[sweep]=={pocketgpu.__version__}'" in str(caught.value.hint)
+    assert str(caught.value.location).startswith("tcp://")
+    bare.kill()
+    bare.wait()
+    nodes.worker()
+    again = sweep(paths, "info", scheduler=nodes.address, out=tmp_path / "out", resume=True)
+    assert [row.state for row in again] == ["done"] * 2 and len(by_capture(tmp_path / "out")) == 2
 
 
 @linux_root
@@ -162,7 +245,12 @@ def test_workers_in_another_network(tmp_path: Path) -> None:
 
 WATCHED = """
 import os
+from pathlib import Path
+
 from llvmlite import binding
+from pocketgpu.lanes import archive
+
+archive.SHIPPED = Path(os.devnull)  # no code made ahead of time, which a tree may have
 
 
 def told(*words, before=binding.parse_assembly):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from support.house import ROOT
 from support.sweeps import Made, event, finding, painted, sweep_of
 
 from pocketgpu.errors import UsageError
@@ -97,6 +98,28 @@ def test_a_report_has_all_files_and_no_others(tmp_path: Path) -> None:
                 assert (tmp_path / "r" / str(attributes[name])).is_file(), (tag, attributes)
 
 
+def fields(interface: str) -> tuple[set[str], set[str]]:
+    """The fields that a type of the scripts has, and those of them that may be missing."""
+    text = (ROOT / "viewer" / "report.d.ts").read_text("utf-8")
+    found = re.search(rf"^interface {interface} {{$(.*?)^}}$", text, re.DOTALL | re.MULTILINE)
+    assert found
+    names = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
+    return {name for name, _ in names}, {name for name, optional in names if optional}
+
+
+def test_the_types_of_the_scripts_are_those_of_the_data(tmp_path: Path) -> None:
+    new, old = two(tmp_path)
+    write_report(tmp_path / "r", new, compare(new, old))
+    data, (row,) = page_data(tmp_path / "r"), details(tmp_path / "r")
+    for interface, found in (
+        ("Data", [data]), ("Columns", [data["rows"]]), ("Rule", data["rules"]), ("Details", [row]),
+        ("Shown", row["pictures"]), ("Notes", [row["findings"], row["events"]]),
+    ):  # fmt: skip
+        every, optional = fields(interface)
+        assert found and set().union(*found) == every, interface
+        assert all(every - optional <= one.keys() for one in found), interface
+
+
 def test_pictures_are_kept_and_what_is_old_goes(tmp_path: Path) -> None:
     new, _ = two(tmp_path)
     write_report(tmp_path / "r", new)
@@ -151,6 +174,7 @@ def test_addresses_and_commands() -> None:
     assert not any(map(is_address, ("", "x", "f0; rm", "f0/$(x)", "f0\n", None, "f0/<b>")))
     what = What("render", switches={"a": "b c"}, frames=(2, None))
     assert sweep_command(what, "'x y'", "o") == "pocketgpu sweep 'x y' --do render --set 'a=b c' --frames 2- --out o"
+    assert sweep_command(What("check"), "x", "-o", "old one").endswith("--do check --baseline 'old one' --out ./-o")
 
 
 def test_the_command_names_a_list_of_many_captures(tmp_path: Path) -> None:
@@ -158,7 +182,7 @@ def test_the_command_names_a_list_of_many_captures(tmp_path: Path) -> None:
     write_report(tmp_path / "r", sweep_of(tmp_path / "a", [{"capture": name} for name in names], "check"))
     assert (tmp_path / "r" / "captures.txt").read_text().splitlines() == names
     text = (tmp_path / "r" / "index.html").read_text("utf-8")
-    assert f"pocketgpu sweep @{tmp_path}/r/captures.txt --do check" in text
+    assert f"pocketgpu sweep @{tmp_path}/r/captures.txt --do check --out {tmp_path}/a-again" in text
 
 
 def test_what_is_shown_is_bounded(tmp_path: Path) -> None:

@@ -89,11 +89,14 @@ def test_a_used_folder_needs_resume_and_the_same_options(folder: Path, monkeypat
     with pytest.raises(UsageError, match="the folder has results") as caught:
         Store.open(folder, What(), resume=False)
     assert "--resume" in str(caught.value.hint)
-    for other in (What("check"), What(frames=(0, 1)), What(switches={"a": "b"})):
-        with pytest.raises(UsageError, match="are of another sweep"):
+    for other, said in (
+        (What("check"), 'work "render", not "check"'), (What(frames=(0, 1)), r"frames null, not \[0, 1\]"),
+        (What(switches={"a": "b"}), 'switches {}, not {"a": "b"}'),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=f"are of another sweep: {said}"):
             Store.open(folder, other, resume=True)
     monkeypatch.setattr(module, "__version__", "0.0.0")
-    with pytest.raises(UsageError, match="are of another sweep"):
+    with pytest.raises(UsageError, match=r"are of another sweep: version .*, not 0\.0\.0"):
         Store.open(folder, What(), resume=True)
     assert (folder / "sweep.json").read_bytes() == before
 
@@ -129,5 +132,6 @@ def test_files_that_are_no_results(tmp_path: Path, folder: Path) -> None:
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UsageError, match="cannot write the results"):
+    with pytest.raises(UsageError, match="cannot write the results") as caught:
         Store.open(tmp_path / "file" / "out", What(), resume=False)
+    assert caught.value.hint == "Name a folder with --out that can be written."  # room is not what lacks

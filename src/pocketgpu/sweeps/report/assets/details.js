@@ -2,21 +2,24 @@
 "use strict";
 
 report.show = (() => {
-  const { data, rows, el, plain, lines, number, counted, milliseconds, command, details, severity, by, picturePlace } = report;
+  const { data, rows, el, plain, lines, number, counted, milliseconds, command, details, severity, by, kids, picturePlace } = report;
   const MOST_STRIP = 60;
-  let current = null;
+  /** @type {Place} */
+  let current = { index: -1, at: "", pixel: null };
+  /** @type {(place: Place) => void} */
   let onPlace = () => undefined;
 
-  /** Show a row. at: of a picture; pixel: [x, y] of it. */
+  /** Show a row. at: of a picture; pixel: [x, y] of it. @type {Report["show"]["show"]} */
   async function show(index, at = "", pixel = null) {
     const holder = by("details");
     current = { index, at, pixel };
     holder.setAttribute("aria-busy", "true");
+    /** @type {Details} */
     let found;
     try {
       found = await details(index);
     } catch (error) {
-      if (current?.index === index) holder.replaceChildren(el("p.problem", {}, `The details cannot be read: ${error.message}.`));
+      if (current.index === index) holder.replaceChildren(el("p.problem", {}, `The details cannot be read: ${String(error)}.`));
       return;
     } finally {
       holder.removeAttribute("aria-busy");
@@ -42,6 +45,7 @@ report.show = (() => {
     );
   }
 
+  /** @param {Details} found */
   function problem(found) {
     const [message, location, hint] = found.state;
     const out = [];
@@ -54,11 +58,14 @@ report.show = (() => {
   }
 
   // -- pictures and commands ----------------------------------------------------------------------------------------
+  /** @param {Details} found */
   function pictures(found) {
     const holder = el("div.shown");
     const commands = el("div.commands");
     const strip = el("div.strip", { role: "group", "aria-label": "Pictures" });
+    /** @type {PictureView | null} */
     let view = null;
+    /** @type {Shown | undefined} */
     let picture = found.pictures.find((one) => one.at === current.at)
       ?? found.pictures.reduce((best, one) => (share(one) > share(best) ? one : best), found.pictures[0]);
 
@@ -72,20 +79,23 @@ report.show = (() => {
         current.pixel && picture ? command(`pocketgpu why ${words}`)
           : el("p.dim", {}, picture ? "Choose a pixel of the picture for its address, and the command that explains it." : ""));
     }
+    /** @param {Shown} one @param {Pixel | null} pixel */
     function choose(one, pixel = null) {
       picture = one;
       current.at = one.at;
       current.pixel = pixel;
       view = report.pictures.view(one, pixel, (chosen) => { current.pixel = chosen; offer(); onPlace(current); });
       holder.replaceChildren(view);
-      for (const button of strip.children) button.setAttribute("aria-pressed", String(button.dataset.at === one.at));
+      for (const button of kids(strip)) button.setAttribute("aria-pressed", String(button.dataset.at === one.at));
       offer();
     }
     const shown = found.pictures.slice(0, MOST_STRIP);
     for (const one of shown) {
       const digest = one.after ?? one.before;
-      const thumb = digest ? el("img", { src: thumbnail(digest), alt: "", loading: "lazy", decoding: "async" }) : el("span.nothing");
-      thumb.addEventListener("error", () => { if (digest && !thumb.src.endsWith(`${digest}.png`)) thumb.src = picturePlace(digest); });
+      const thumb = digest ? el("img", {
+        src: thumbnail(digest), alt: "", loading: "lazy", decoding: "async",
+        error: ({ target }) => { if (!target.src.endsWith(`${digest}.png`)) target.src = picturePlace(digest); },
+      }) : el("span.nothing");
       const button = el(`button${one.change ? ".changed" : ""}`, {
         type: "button", title: plain(one.text ?? one.at), "aria-label": plain(one.text ?? `Picture ${one.at}`),
         click: () => { choose(one); onPlace(current); },
@@ -96,32 +106,39 @@ report.show = (() => {
     if (picture) choose(picture, current.at === picture.at ? current.pixel : null);
     else offer();
     step = (by) => {
-      const next = found.pictures[found.pictures.indexOf(picture) + by];
+      const next = picture && found.pictures[found.pictures.indexOf(picture) + by];
       if (next) { choose(next); onPlace(current); }
     };
     turn = (key) => view?.turn(key);
     const left = found.left ? el("p.dim", {}, `${counted(found.left, "picture")} more, not shown here`) : null;
     return picture ? [holder, found.pictures.length > 1 ? strip : "", left ?? "", commands] : [commands];
   }
-  let step = (_by) => undefined;
-  let turn = (_key) => undefined;
+  /** @type {(by: number) => void} */
+  let step = () => undefined;
+  /** @type {(key: string) => void} */
+  let turn = () => undefined;
 
+  /** How many pixels of a picture changed. @param {Shown} one */
   function share(one) {
     const count = /^\S+ ([\d,]+) of/.exec(one.text ?? "");
-    return count ? Number(count[1].replace(/,/g, "")) : one.change ? 1 : 0;
+    return count ? Number((count[1] ?? "").replace(/,/g, "")) : one.change ? 1 : 0;
   }
   const kind = (rows.thumbnail.find((one) => one) ?? ".webp").split(".").pop();
+  /** @param {string} digest */
   const thumbnail = (digest) => `thumbnails/${digest.slice(0, 2)}/${digest}.${kind}`;
 
   // -- tables -------------------------------------------------------------------------------------------------------
+  /** @param {string} title @param {Notes} found @param {Details} row */
   function notes(title, found, row) {
     if (!found.shown.length) return [];
     const table = el("table", {}, el("thead", {}, el("tr", {}, ...["", title === "Findings" ? "rule" : "event", "what", "where", "count"].map((name) => el("th", { scope: "col" }, name)))));
     const body = el("tbody");
     for (const [name, level, message, at, isAddress, many, change] of found.shown) {
+      /** @type {HTMLElement} */
       const where = el("td", {}, isAddress ? el("button.link", {
         type: "button", "aria-label": `Commands for ${at}`, "aria-expanded": "false", click: () => unfold(line, where, row, at),
       }, at) : plain(at));
+      /** @type {HTMLElement} */
       const line = el(`tr${change ? `.${change}` : ""}`, {},
         el("td", {}, level ? el(`span.level.${severity(level)}`, {}, plain(level)) : null, change ? el(`span.badge.${change}`, {}, change) : null),
         el("td.mono", {}, plain(name)), el("td", {}, lines(message)), where, el("td.end", {}, plain(many)));
@@ -131,18 +148,22 @@ report.show = (() => {
     return [el("h3", {}, title), table, found.left > 0 ? el("p.dim", {}, `${number(found.left)} more, not shown here`) : ""];
   }
 
-  /** The commands about a place, in a row of their own. */
+  /**
+   * The commands about a place, in a row of their own.
+   * @param {HTMLElement} line @param {HTMLElement} where @param {Details} row @param {string} at
+   */
   function unfold(line, where, row, at) {
     const button = where.querySelector("button");
-    const open = button.getAttribute("aria-expanded") === "true";
-    button.setAttribute("aria-expanded", String(!open));
-    if (open) line.nextElementSibling.remove();
+    const open = button?.getAttribute("aria-expanded") === "true";
+    button?.setAttribute("aria-expanded", String(!open));
+    if (open) line.nextElementSibling?.remove();
     else {
       const words = `${row.file} ${at}${row.options ? ` ${row.options}` : ""}`;
       line.after(el("tr.unfolded", {}, el("td", { colspan: 5 }, command(`pocketgpu view ${words}`), command(`pocketgpu why ${words}`))));
     }
   }
 
+  /** @param {Details} found */
   function values(found) {
     if (!found.values.length) return [];
     return [el("h3", {}, "Counts and details that changed"), el("table", {},
@@ -151,16 +172,19 @@ report.show = (() => {
         el("tr", {}, el("th", { scope: "row" }, plain(name)), el("td.old", {}, lines(before)), el("td.fresh", {}, lines(after))))))];
   }
 
+  /** @param {string} title @param {Pair[]} found */
   function pairs(title, found) {
     if (!found.length) return [];
     return [el("h3", {}, title), el("dl", {}, ...found.flatMap(([name, value]) => [el("dt", {}, plain(name)), el("dd", {}, lines(value))]))];
   }
 
+  /** @param {Details} found */
   function features(found) {
     if (!found.features.length) return [];
     return [el("h3", {}, "Features"), el("ul", {}, ...found.features.map((one) => el("li", {}, plain(one))))];
   }
 
+  /** @param {Details} found @param {number} index */
   function times(found, index) {
     const all = found.times;
     if (!all.length) return [];
@@ -173,10 +197,14 @@ report.show = (() => {
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", all.map((one, at) => { const top = (40 - (most ? (38 * one) / most : 0)).toFixed(2); return `M${at} 40V${top}H${at + 1}V40Z`; }).join(""));
     svg.append(path);
-    const text = found.time ? plain(found.time) : `${milliseconds(rows.ms[index])} ms`;
-    const more = `${text}; ${milliseconds(rows.ms[index] / all.length)} ms a frame, the slowest ${milliseconds(most)} ms (f${all.indexOf(most)})`;
+    const sum = rows.ms[index] ?? 0;
+    const text = found.time ? plain(found.time) : `${milliseconds(sum)} ms`;
+    const more = `${text}; ${milliseconds(sum / all.length)} ms a frame, the slowest ${milliseconds(most)} ms (f${all.indexOf(most)})`;
     return [el("h3", {}, "Time"), el("p", {}, more), all.length > 1 ? el("div.bars", {}, svg) : ""];
   }
 
-  return { show, step: (by) => step(by), turn: (key) => turn(key), set onPlace(call) { onPlace = call; } };
+  return {
+    show, step: (/** @type {number} */ by) => step(by), turn: (/** @type {string} */ key) => turn(key),
+    set onPlace(/** @type {(place: Place) => void} */ call) { onPlace = call; },
+  };
 })();

@@ -2,10 +2,12 @@
 "use strict";
 
 report.list = (() => {
-  const { data, rows, count, el, plain, number, milliseconds, by } = report;
+  const { data, rows, count, el, plain, number, milliseconds, shortName, by, field, kids } = report;
   const HEIGHT = 52;
   const SPARE = 6;
+  /** @type {Record<string, string>} */
   const BADGES = { worse: "worse", state: "state", pictures: "pictures", findings: "findings", events: "events", values: "values", time: "time", new: "new" };
+  const SELECTS = /** @type {("console" | "work" | "rule")[]} */ (["console", "work", "rule"]);
   const scroll = by("scroll");
   const space = by("space");
   const frame = by("window");
@@ -13,26 +15,32 @@ report.list = (() => {
   // -- what the rows say, made once ---------------------------------------------------------------------------------
   const totals = rows.notes.map((notes) =>
     notes.reduce((sum, [rule, many]) => sum + (data.rules[rule].kind === "rule" ? many : 0), 0));
+  const wrong = rows.notes.map((notes) => notes.some(([rule]) => data.rules[rule].kind === "rule" && data.rules[rule].severity === "error"));
   const events = rows.notes.map((notes, index) => notes.reduce((sum, [, many]) => sum + many, 0) - totals[index]);
   const searched = rows.capture.map((name, index) =>
     [name, rows.message[index], ...rows.notes[index].map(([rule]) => data.rules[rule].name)].join("\n").toLowerCase());
 
   // -- filters and order --------------------------------------------------------------------------------------------
-  const filter = { text: "", states: new Set(), kinds: 0, console: "", work: "", rule: "" };
+  const filter = { text: "", states: /** @type {Set<number>} */ (new Set()), kinds: 0, console: "", work: "", rule: "" };
   const order = { column: "", down: false };
+  /** Name, title, and what rows are sorted by. @type {[string, string, (index: number) => string | number][]} */
   const COLUMNS = [
     ["capture", "Name", (index) => rows.capture[index]],
     ["state", "State", (index) => rows.state[index]],
     ["kinds", "Changed", (index) => -rows.kinds[index].toString(2).replace(/0/g, "").length],
-    ["notes", "Findings", (index) => -totals[index]],
+    ["notes", "Findings", (index) => -totals[index] - (wrong[index] ? 1e9 : 0)],
     ["frames", "Frames", (index) => -rows.frames[index]],
     ["ms", "ms", (index) => -(rows.ms[index] ?? -1)],
     ["ratio", "Time", (index) => -Math.abs(Math.log(rows.ratio[index] ?? 1))],
-  ].filter(([name]) => data.compared || !["kinds", "ratio"].includes(name));
+  ];
+  const columns = COLUMNS.filter(([name]) => data.compared || !["kinds", "ratio"].includes(name));
+  /** @type {number[]} */
   let shown = [];
   let chosen = -1;
+  /** @type {(index: number) => void} */
   let onChoose = () => undefined;
 
+  /** @param {number} index */
   function passes(index) {
     return (!filter.states.size || filter.states.has(rows.state[index]))
       && (!filter.kinds || (rows.kinds[index] & filter.kinds) !== 0)
@@ -46,9 +54,10 @@ report.list = (() => {
   function renew() {
     shown = [];
     for (let index = 0; index < count; index++) if (passes(index)) shown.push(index);
-    const column = COLUMNS.find(([name]) => name === order.column);
+    const column = columns.find(([name]) => name === order.column);
     if (column) {
       const keys = rows.capture.map((_, index) => column[2](index));
+      /** @type {(a: number, b: number) => number} */
       const compare = (a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b);
       shown.sort(order.down ? (a, b) => compare(b, a) : compare);
     }
@@ -74,27 +83,32 @@ report.list = (() => {
     else scroll.removeAttribute("aria-activedescendant");
   }
 
+  /** @param {number} index */
   function badges(index) {
     return data.kinds.filter((_, bit) => rows.kinds[index] & (1 << bit))
       .map((kind) => el(`span.badge.${kind}`, {}, BADGES[kind]));
   }
 
+  /** @param {number} index @param {number} at */
   function row(index, at) {
     const state = data.states[rows.state[index]];
     const picture = rows.thumbnail[index]
       ? el("img", { src: rows.thumbnail[index], alt: "", decoding: "async" }) : el("span.nothing");
-    const name = plain(rows.capture[index]);
+    const name = plain(shortName(index));
     const cut = Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1;
     const ratio = rows.ratio[index];
     const band = rows.band[index];
     const outside = ratio !== null && band !== null && (ratio > band || ratio < 1 / band);
+    /** @type {Record<string, HTMLElement>} */
     const cells = {
-      capture: el("span.cell.capture", { role: "gridcell", title: name },
+      capture: el("span.cell.capture", { role: "gridcell", title: plain(rows.capture[index]) },
         el("span.name", {}, el("b", {}, name.slice(cut)), el("span.folder", {}, name.slice(0, cut))),
         el("span.dim.line", {}, plain(rows.message[index]) || data.consoles[rows.console[index]])),
       state: el("span.cell.c-state", { role: "gridcell" }, el(`span.state.${state}`, {}, state)),
       kinds: el("span.cell.badges.c-kinds", { role: "gridcell" }, ...badges(index)),
-      notes: el("span.cell.end.c-notes", { role: "gridcell" }, totals[index] ? number(totals[index]) : ""),
+      notes: el(`span.cell.end.c-notes${wrong[index] ? ".wrong" : ""}`, {
+        role: "gridcell", title: wrong[index] ? "with an error" : null,
+      }, totals[index] ? number(totals[index]) : ""),
       frames: el("span.cell.end.c-frames", { role: "gridcell" }, number(rows.frames[index])),
       ms: el("span.cell.end.c-ms", { role: "gridcell" }, rows.ms[index] === null ? "" : milliseconds(rows.ms[index])),
       ratio: el(`span.cell.end.c-ratio${outside ? (ratio > 1 ? ".slower" : ".faster") : ""}`, { role: "gridcell" }, ratio === null ? "" : `${ratio.toFixed(2)}x`),
@@ -102,10 +116,10 @@ report.list = (() => {
     return el("div.row", {
       role: "row", id: `row-${index}`, "aria-rowindex": at + 1, "aria-selected": String(index === chosen),
       click: () => choose(index),
-    }, el("span.cell.thumb", { role: "gridcell" }, picture), ...COLUMNS.map(([column]) => cells[column]));
+    }, el("span.cell.thumb", { role: "gridcell" }, picture), ...columns.map(([column]) => cells[column]));
   }
 
-  /** Choose a row, and scroll to it. quiet: without telling others. */
+  /** Choose a row, and scroll to it. quiet: without telling others. @type {List["choose"]} */
   function choose(index, quiet = false) {
     chosen = index;
     const at = shown.indexOf(index);
@@ -118,8 +132,10 @@ report.list = (() => {
     if (!quiet) onChoose(index);
   }
 
+  /** @param {KeyboardEvent} event */
   function onKey(event) {
     const page = Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 1);
+    /** @type {Record<string, number>} */
     const moves = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -count, End: count };
     if (event.key === "Enter") by("details").focus();
     else if (event.key in moves && !event.ctrlKey && !event.altKey && !event.metaKey && shown.length) {
@@ -131,6 +147,7 @@ report.list = (() => {
   }
 
   // -- the form -----------------------------------------------------------------------------------------------------
+  /** @type {(holder: HTMLElement, label: string, many: number, toggle: (on: boolean) => void, kind: string) => void} */
   function chip(holder, label, many, toggle, kind) {
     const button = el(`button.chip.${kind}`, { type: "button", "aria-pressed": "false" }, `${label} `, el("b", {}, number(many)));
     button.addEventListener("click", () => {
@@ -141,15 +158,17 @@ report.list = (() => {
     });
     holder.append(button);
   }
+  /** @type {() => void} */
   let onChange = () => undefined;
   function changed() {
     renew();
     onChange();
   }
 
+  /** @param {HTMLElement} select @param {string[]} names @param {Set<number>} used */
   function options(select, names, used) {
     names.forEach((name, index) => used.has(index) && select.append(el("option", { value: index }, plain(name))));
-    select.parentElement.hidden = used.size < 2 && select.id !== "rule" || !used.size;
+    /** @type {HTMLElement} */ (select.parentElement).hidden = used.size < 2;
   }
 
   function build() {
@@ -163,21 +182,20 @@ report.list = (() => {
     });
     options(by("console"), data.consoles, new Set(rows.console));
     options(by("work"), data.works, new Set(rows.work));
-    const rules = data.rules.map((rule, index) => [rule.name, index]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
+    const rules = data.rules.map((rule, index) => /** @type {[string, number]} */ ([rule.name, index])).sort((a, b) => (a[0] < b[0] ? -1 : 1));
     for (const [name, index] of rules) by("rule").append(el("option", { value: index }, plain(name)));
-    by("rule").parentElement.hidden = !rules.length;
-    for (const name of ["console", "work", "rule"])
-      by(name).addEventListener("change", () => { filter[name] = by(name).value; changed(); });
-    by("text").addEventListener("input", () => { filter.text = by("text").value.toLowerCase().trim(); changed(); });
+    /** @type {HTMLElement} */ (by("rule").parentElement).hidden = !rules.length;
+    for (const name of SELECTS) by(name).addEventListener("change", () => { filter[name] = field(name).value; changed(); });
+    by("text").addEventListener("input", () => { filter.text = field("text").value.toLowerCase().trim(); changed(); });
     by("filters").addEventListener("submit", (event) => event.preventDefault());
     by("filters").addEventListener("reset", () => setTimeout(clear));
-    for (const [name, label] of COLUMNS) {
+    for (const [name, label] of columns) {
       const button = el(`button.cell.c-${name}`, { type: "button", click: () => sort(name) }, label);
       button.dataset.column = name;
       by("head").append(button);
     }
-    by("scroll").closest(".list").classList.toggle("compared", data.compared);
-    by("scroll").closest(".list").classList.toggle("bare", !rows.thumbnail.some((one) => one));
+    scroll.closest(".list")?.classList.toggle("compared", data.compared);
+    scroll.closest(".list")?.classList.toggle("bare", !rows.thumbnail.some((one) => one));
     scroll.addEventListener("scroll", () => draw(), { passive: true });
     scroll.addEventListener("keydown", onKey);
     new ResizeObserver(() => {
@@ -187,10 +205,11 @@ report.list = (() => {
     renew();
   }
 
+  /** @param {string} name */
   function sort(name) {
     order.down = order.column === name && !order.down;
     order.column = name;
-    for (const button of by("head").children) {
+    for (const button of kids(by("head"))) {
       const own = button.dataset.column === name;
       button.classList.toggle("up", own && !order.down);
       button.classList.toggle("down", own && order.down);
@@ -206,11 +225,11 @@ report.list = (() => {
     changed();
   }
 
-  /** Show the rows with a rule only. */
+  /** Show the rows with a rule only. @type {List["showRule"]} */
   function showRule(rule) {
-    for (const name of ["text", "console", "work", "rule"]) by(name).value = "";
+    for (const name of ["text", ...SELECTS]) field(name).value = "";
     clear();
-    by("rule").value = String(rule);
+    field("rule").value = String(rule);
     filter.rule = String(rule);
     changed();
   }
@@ -218,6 +237,7 @@ report.list = (() => {
   return {
     build, choose, showRule, totals, events, BADGES, focus: () => scroll.focus(),
     get first() { return shown[0]; }, get chosen() { return chosen; }, get length() { return shown.length; },
-    set onChoose(call) { onChoose = call; }, set onChange(call) { onChange = call; },
+    set onChoose(/** @type {(index: number) => void} */ call) { onChoose = call; },
+    set onChange(/** @type {() => void} */ call) { onChange = call; },
   };
 })();

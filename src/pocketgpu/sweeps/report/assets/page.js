@@ -2,10 +2,11 @@
 "use strict";
 
 (() => {
-  const { data, rows, el, plain, number, by, list, show, plots, severity } = report;
+  const { data, rows, el, plain, number, by, field, list, show, plots, severity } = report;
   const MOST_RULES = 500;
+  /** @type {{ tab: string, row: number, at: string, pixel: Pixel | null }} */
   const place = { tab: "rows", row: -1, at: "", pixel: null };
-  const tabs = [...document.querySelectorAll("[role=tab]")];
+  const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[role=tab]")]);
 
   // -- the address --------------------------------------------------------------------------------------------------
   function write() {
@@ -20,10 +21,11 @@
     const found = new URLSearchParams(location.hash.slice(1));
     const tab = found.get("tab") ?? "rows";
     const pixel = /^(.+)\/px(\d{1,5}),(\d{1,5})$/.exec(found.get("at") ?? "");
-    const row = rows.capture.indexOf(found.get("name"));
+    const row = rows.capture.indexOf(found.get("name") ?? "");
     open(tabs.some((one) => one.id === `tab-${tab}`) ? tab : "rows");
     select(row >= 0 ? row : list.first ?? -1, pixel ? pixel[1] : found.get("at") ?? "", pixel ? [Number(pixel[2]), Number(pixel[3])] : null);
   }
+  /** @param {number} row @param {string} at @param {Pixel | null} pixel */
   function select(row, at = "", pixel = null) {
     Object.assign(place, { row, at, pixel });
     if (row < 0) return;
@@ -32,17 +34,19 @@
   }
 
   // -- parts --------------------------------------------------------------------------------------------------------
+  /** @param {string} name */
   function open(name) {
     place.tab = name;
     for (const tab of tabs) {
       const own = tab.id === `tab-${name}`;
       tab.setAttribute("aria-selected", String(own));
       tab.tabIndex = own ? 0 : -1;
-      by(tab.getAttribute("aria-controls")).hidden = !own;
+      by(tab.getAttribute("aria-controls") ?? "").hidden = !own;
     }
     if (name === "rules") rules();
     if (name === "plots") void plots.draw(toRow);
   }
+  /** @param {number} row */
   function toRow(row) {
     open("rows");
     select(row);
@@ -52,7 +56,7 @@
   for (const tab of tabs) {
     tab.addEventListener("click", () => { open(tab.id.slice(4)); write(); });
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const step = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
       if (!step) return;
       const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
       next.focus();
@@ -66,6 +70,7 @@
     if (holder.childElementCount) return;
     const found = data.rules.map((rule, index) => ({ ...rule, index, rows: 0, count: 0 }));
     for (const notes of rows.notes) for (const [rule, many] of notes) { found[rule].rows++; found[rule].count += many; }
+    /** @type {string[]} */
     const ranks = ["error", "warning", "note"];
     found.sort((a, b) => Number(a.kind === "event") - Number(b.kind === "event") || ranks.indexOf(severity(a.severity)) - ranks.indexOf(severity(b.severity)) || b.rows - a.rows);
     for (const [kind, title] of [["rule", "Findings of rules"], ["event", "Events of the replay"]]) {
@@ -99,7 +104,7 @@
   });
 
   // -- colours ------------------------------------------------------------------------------------------------------
-  const theme = by("theme");
+  const theme = field("theme");
   const KEPT = "pocketgpu-report-theme";
   function paint() {
     document.documentElement.dataset.theme = theme.value;
@@ -122,7 +127,7 @@
 
   // -- the start ----------------------------------------------------------------------------------------------------
   paint();
-  for (const code of document.querySelectorAll(".command code")) code.after(report.copyButton(code));
+  for (const code of document.querySelectorAll(".command code")) code.after(report.copyButton(/** @type {HTMLElement} */ (code)));
   list.build();
   list.onChoose = (row) => { select(row); write(); };
   list.onChange = () => undefined;

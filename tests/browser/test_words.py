@@ -249,7 +249,7 @@ def test_the_table_is_the_stream_of_a_sample(browser: Any, console: str, at: str
         assert found is not None
         page.evaluate("at => location.hash = at", str(event.address))
         for row, wanted in ((found[1], stream.event_at(found[1])), (found[0], event.address)):
-            page.locator(f"pg-words #word-{row} .word").click()
+            page.locator(f"pg-words .row[aria-rowindex='{row + 1}'] .word").click()
             wait_at(page, str(wanted))
         page.get_by_label("Find words by").fill(text)
         page.locator("pg-words .row.marked.hit .register", has_text=text).wait_for()

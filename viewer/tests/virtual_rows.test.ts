@@ -59,7 +59,7 @@ const LONG = 33_000_000;
 
 /** The first row that can be seen, of a box of 600 pixels. */
 function firstSeen(rows: VirtualRows, offset: number): number {
-  return rows.span.start + Math.ceil((offset - rows.top) / 20);
+  return rows.span.start + Math.ceil((offset - rows.topOf(rows.span.start)) / 20);
 }
 
 test("a list that is longer than an element can be high is scrolled to both of its ends", () => {
@@ -69,12 +69,12 @@ test("a list that is longer than an element can be high is scrolled to both of i
   expect(rows.count).toBe(LONG);
   scrollTo(most);
   expect(rows.span.end).toBe(LONG);
-  expect(rows.top + (rows.span.end - rows.span.start) * 20).toBe(rows.height);
+  expect(rows.topOf(rows.span.start) + (rows.span.end - rows.span.start) * 20).toBe(rows.height);
   scrollTo(most / 2);
   expect(Math.abs(rows.span.start - LONG / 2)).toBeLessThan(50);
   scrollTo(0);
   expect(rows.span.start).toBe(0);
-  expect(rows.top).toBe(0);
+  expect(rows.topOf(rows.span.start)).toBe(0);
 });
 
 test("a small step goes on row by row, also in a long list", () => {

@@ -2,13 +2,16 @@
 
 import type { RequestError } from "./api";
 import type { Latest } from "./latest";
+import type { Awaited } from "./virtual_rows";
 
 export type LoadRows<Row> = (first: number, count: number, signal: AbortSignal) => Promise<Row[]>;
 
 /** How long to wait before a question is asked again that the server did not answer. */
 const RETRY_MS = 50;
 
-export class Paged<Row> {
+export class Paged<Row> implements Awaited {
+  /** Grows with `clear`. */
+  version = 0;
   private blocks = new Map<number, Row[]>();
   private asked = "";
   /** Grows with each question and with `clear`: what becomes of an older question no longer matters. */
@@ -36,6 +39,7 @@ export class Paged<Row> {
   clear(): void {
     this.blocks.clear();
     this.asked = "";
+    this.version += 1;
     this.turn += 1;
     clearTimeout(this.retry);
     this.latest.stop();
@@ -44,6 +48,10 @@ export class Paged<Row> {
   /** A row, or undefined where it has not come yet. */
   get(index: number): Row | undefined {
     return this.blocks.get(Math.floor(index / this.block))?.[index % this.block];
+  }
+
+  has(index: number): boolean {
+    return this.get(index) !== undefined;
   }
 
   /**

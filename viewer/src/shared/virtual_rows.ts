@@ -33,10 +33,35 @@ export function spanOf(first: number, last: number, count: number): Span {
   return { start, end };
 }
 
+/** Rows that come from elsewhere. */
+export interface Awaited {
+  /** Changes when all rows become others. */
+  readonly version: number;
+  has(index: number): boolean;
+}
+
+/**
+ * The part of a span whose rows are there: all of it, or as far as its first and last rows that are, or null if none of
+ * those that can be seen is.
+ */
+export function spanThere(span: Span, seen: Span, rows: Awaited): Span | null {
+  let { start, end } = span;
+  while (start < end && !rows.has(start)) start += 1;
+  while (start < end && !rows.has(end - 1)) end -= 1;
+  for (let index = start; index < end; index += 1) {
+    if (!rows.has(index)) continue;
+    if (index >= seen.end) return null;
+    if (index >= seen.start) return start === span.start && end === span.end ? span : { start, end };
+  }
+  return span.start < span.end ? null : span;
+}
+
 export type RowOptions = Partial<VirtualizerOptions<HTMLElement, HTMLElement>>;
 
 export class VirtualRows {
   span: Span = { start: 0, end: 0 };
+  /** The rows of the span that can be seen. */
+  seen: Span = { start: 0, end: 0 };
   private readonly virtualizer: Virtualizer<HTMLElement, HTMLElement>;
   private options: VirtualizerOptions<HTMLElement, HTMLElement>;
   private unmount: (() => void) | null = null;
@@ -75,9 +100,9 @@ export class VirtualRows {
     return this.all;
   }
 
-  /** Where the first row of the span is, in pixels of the box. */
-  get top(): number {
-    return (this.span.start - this.shift) * this.rowHeight;
+  /** Where a row is, in pixels of the box. */
+  topOf(row: number): number {
+    return (row - this.shift) * this.rowHeight;
   }
 
   get height(): number {
@@ -187,6 +212,7 @@ export class VirtualRows {
   }
 
   private update(): boolean {
+    const before = this.shift;
     this.follow();
     const range = this.virtualizer.calculateRange();
     const { shift } = this;
@@ -195,7 +221,8 @@ export class VirtualRows {
       ({ start, end } = spanOf(range.startIndex + shift, range.endIndex + shift, shift + this.options.count));
       start = Math.max(start, shift);
     }
-    const changed = start !== this.span.start || end !== this.span.end;
+    const changed = start !== this.span.start || end !== this.span.end || shift !== before;
+    this.seen = range ? { start: range.startIndex + shift, end: range.endIndex + shift + 1 } : { start: 0, end: 0 };
     this.span = { start, end };
     return changed;
   }

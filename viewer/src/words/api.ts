@@ -1,6 +1,7 @@
 // Shapes of the requests about the command stream (docs/formats/view.md).
 
 import type { WordLine } from "../shared/api";
+import type { WordColumns } from "./line";
 
 export interface OpenAnswer {
   ready: boolean;
@@ -45,11 +46,12 @@ export interface FindAnswer extends Progress {
   hit: number | null;
 }
 
-/** A row: its number in the stream, whether it is a hit, and what it holds. */
+/** A row: its number in the stream, whether it is a hit, what it holds, and that as texts. */
 export interface StreamRow {
   row: number;
   hit: boolean;
   line: WordLine;
+  columns: WordColumns;
 }
 
 export interface RowsAnswer {

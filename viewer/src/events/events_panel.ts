@@ -290,6 +290,7 @@ export class EventsPanel extends Panel {
       this.listed = findings;
       requestAnimationFrame(() => this.list.rows.show(this.cursor));
     }
+    if (!this.cost) return;
     // As properties, as the page's security policy forbids style attributes.
     for (const one of this.renderRoot.querySelectorAll<HTMLElement>(".cost")) one.style.setProperty("--part", `${one.dataset["part"]}%`);
   }

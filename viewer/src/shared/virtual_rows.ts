@@ -10,7 +10,9 @@ import {
 
 /** No window of a screen needs more; it also bounds the work where a box has no height limit by mistake. */
 export const MOST_ROWS = 200;
-const OVERSCAN = 8;
+/** Rows of the document that can't be seen: where the list is scrolled to, and where it comes from. */
+const AHEAD = 6;
+const BEHIND = 2;
 /**
  * Browsers limit the height of an element: Firefox to 17 million pixels. A longer list is laid out as one of so many rows,
  * and `shift` says which of its rows these are: it stays while a hand scrolls, and changes when the scroll bar is dragged.
@@ -26,10 +28,13 @@ export interface Span {
   end: number;
 }
 
-/** The rows to put into the document, from those that can be seen: some more on both sides, at most MOST_ROWS. */
-export function spanOf(first: number, last: number, count: number): Span {
-  const start = Math.max(0, first - OVERSCAN);
-  const end = Math.min(count, last + 1 + OVERSCAN, start + MOST_ROWS);
+/**
+ * The rows to put into the document, from those that can be seen: some more on both sides, at most MOST_ROWS.
+ * down: whether it is the later ones that are scrolled to.
+ */
+export function spanOf(first: number, last: number, count: number, down: boolean): Span {
+  const start = Math.max(0, first - (down ? BEHIND : AHEAD));
+  const end = Math.min(count, last + 1 + (down ? AHEAD : BEHIND), start + MOST_ROWS);
   return { start, end };
 }
 
@@ -38,6 +43,8 @@ export interface Awaited {
   /** Changes when all rows become others. */
   readonly version: number;
   has(index: number): boolean;
+  /** Ask for the rows from `start` up to `end`, without it, that are not there. */
+  need(start: number, end: number): void;
 }
 
 /**
@@ -62,6 +69,7 @@ export class VirtualRows {
   span: Span = { start: 0, end: 0 };
   /** The rows of the span that can be seen. */
   seen: Span = { start: 0, end: 0 };
+  private down = true;
   private readonly virtualizer: Virtualizer<HTMLElement, HTMLElement>;
   private options: VirtualizerOptions<HTMLElement, HTMLElement>;
   private unmount: (() => void) | null = null;
@@ -218,7 +226,9 @@ export class VirtualRows {
     const { shift } = this;
     let { start, end } = { start: 0, end: 0 };
     if (range) {
-      ({ start, end } = spanOf(range.startIndex + shift, range.endIndex + shift, shift + this.options.count));
+      const first = range.startIndex + shift;
+      if (first !== this.seen.start) this.down = first > this.seen.start;
+      ({ start, end } = spanOf(first, range.endIndex + shift, shift + this.options.count, this.down));
       start = Math.max(start, shift);
     }
     const changed = start !== this.span.start || end !== this.span.end || shift !== before;

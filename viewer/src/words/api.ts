@@ -1,7 +1,7 @@
 // Shapes of the requests about the command stream (docs/formats/view.md).
 
 import type { WordLine } from "../shared/api";
-import type { WordColumns } from "./line";
+import { columnsOf, type WordColumns } from "./line";
 
 export interface OpenAnswer {
   ready: boolean;
@@ -46,12 +46,20 @@ export interface FindAnswer extends Progress {
   hit: number | null;
 }
 
-/** A row: its number in the stream, whether it is a hit, what it holds, and that as texts. */
-export interface StreamRow {
-  row: number;
-  hit: boolean;
-  line: WordLine;
-  columns: WordColumns;
+/** A row: its number in the stream, whether it is a hit, and what it holds. */
+export class StreamRow {
+  private texts: WordColumns | null = null;
+
+  constructor(
+    readonly row: number,
+    readonly hit: boolean,
+    readonly line: WordLine,
+  ) {}
+
+  /** What it holds as texts. Few of the rows that come are shown, and those several times. */
+  get columns(): WordColumns {
+    return (this.texts ??= columnsOf(this.line));
+  }
 }
 
 export interface RowsAnswer {

@@ -4,7 +4,6 @@
 import { askJson } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Paged } from "../shared/paged";
-import { columnsOf } from "./line";
 import {
   viewQuery,
   type FindAnswer,
@@ -12,7 +11,7 @@ import {
   type PlaceAnswer,
   type Progress,
   type RowsAnswer,
-  type StreamRow,
+  StreamRow,
   type View,
 } from "./api";
 
@@ -155,7 +154,7 @@ export class StreamTable {
   private async load(first: number, count: number, signal: AbortSignal): Promise<StreamRow[]> {
     const query = { ...viewQuery(this.view, this.find), first, count };
     const answer = await askJson<RowsAnswer>("/api/stream", "words-rows", query, signal);
-    return answer.rows.map(([row, hit, line]) => ({ row, hit, line, columns: columnsOf(line) }));
+    return answer.rows.map(([row, hit, line]) => new StreamRow(row, hit, line));
   }
 
   private progress(

@@ -215,6 +215,7 @@ export class WordsPanel extends Panel {
     super.updated(changed);
     if (!this.table.count) return;
     const { start, end } = this.list.rows.span;
+    this.table.rows.total = this.table.count;
     this.table.rows.need(start, end);
     // A key may have moved the cursor to a row that had to be read first.
     if (this.marked !== null || this.cursor === null || !this.renderRoot.querySelector(".scroll:focus")) return;

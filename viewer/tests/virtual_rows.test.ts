@@ -26,9 +26,9 @@ test("the rows that can be seen are there, and a few around them", () => {
   scrollTo(1_000_000);
   expect(rows.seen).toEqual({ start: 50_000, end: 50_030 });
   // More where it is scrolled to than where it comes from.
-  expect(rows.span).toEqual({ start: 50_000 - 2, end: 50_030 + 6 });
+  expect(rows.span).toEqual({ start: 50_000 - 4, end: 50_030 + 6 });
   scrollTo(1_000_000 - 20);
-  expect(rows.span).toEqual({ start: 49_999 - 6, end: 50_029 + 2 });
+  expect(rows.span).toEqual({ start: 49_999 - 6, end: 50_029 + 4 });
   scrollTo(100_000 * 20 - 600);
   expect(rows.span.end).toBe(100_000);
 });

@@ -12,7 +12,7 @@ import {
 export const MOST_ROWS = 200;
 /** Rows of the document that can't be seen: where the list is scrolled to, and where it comes from. */
 const AHEAD = 6;
-const BEHIND = 2;
+const BEHIND = 4;
 /**
  * Browsers limit the height of an element: Firefox to 17 million pixels. A longer list is laid out as one of so many rows,
  * and `shift` says which of its rows these are: it stays while a hand scrolls, and changes when the scroll bar is dragged.

@@ -115,13 +115,21 @@ CHOOSE: Final = """({count, seed}) => {
 }"""
 """Where to click: pixels on edges of the picture that is shown, chosen by numbers that are the same each time."""
 
-SCROLL: Final = """async ({panel, top}) => {
-    const box = document.querySelector(panel).shadowRoot.querySelector(".scroll");
-    box.scrollTop = top;
-    for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame);
+SCROLL: Final = """async ({panel, top, part}) => {
+    const box = document.querySelector(panel).shadowRoot.querySelector(".scroll"), list = box.querySelector(".rows");
+    const frame = () => new Promise(requestAnimationFrame);
+    const covered = () => {
+        const seen = box.getBoundingClientRect(), rows = list.getBoundingClientRect();
+        return rows.top <= seen.top && rows.bottom >= seen.bottom && !list.querySelector(".waiting");
+    };
+    box.scrollTop = part === null ? top : part * (box.scrollHeight - box.clientHeight);
+    for (let frames = 1; await frame(), !covered(); frames += 1) if (frames > 600) throw new Error("rows do not come");
+    await frame();
+    await frame();
     return box.querySelectorAll(".row").length;
 }"""
-"""Scrolls the rows of a panel, and waits until they are painted; returns how many are in the document."""
+"""Scrolls the rows of a panel to a place in pixels, or to a part of their height, and waits until those in view have
+come and are painted; returns how many are in the document."""
 
 
 WATCH_PICTURES: Final = """async (seconds) => {

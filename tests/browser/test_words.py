@@ -221,6 +221,46 @@ def test_a_million_words_scroll_fast(watched: Watched, fake: Fake, record_proper
     assert half < MEDIAN_MS * MACHINE and worst < WORST_MS * MACHINE
 
 
+ROWS = """() => Array.from(document.querySelector("pg-words").renderRoot.querySelectorAll(".row")).map(row => [
+    Number(row.getAttribute("aria-rowindex")) - 1, row.querySelector(".address")?.textContent ?? ""])"""
+SCROLL = """async ({top, by}) => {
+    const box = document.querySelector("pg-words").renderRoot.querySelector(".scroll");
+    const list = box.querySelector(".rows");
+    const covered = () => {
+        const seen = box.getBoundingClientRect(), rows = list.getBoundingClientRect();
+        return rows.top <= seen.top && rows.bottom >= seen.bottom && !list.querySelector(".waiting");
+    };
+    box.scrollTop = top ?? box.scrollTop + by;
+    for (let frames = 0; frames < 600; frames += 1) {
+        await new Promise(requestAnimationFrame);
+        if (frames && covered()) return true;
+    }
+    return false;
+}"""
+
+
+def test_rows_keep_their_texts_however_they_are_scrolled(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/d0")
+    open_words(page)
+    steps = [{"by": by} for by in (20, 60, -20, 140, -140, 300, -260, 7, 460, -460)]
+    for to in ({"top": 0}, *steps, {"top": 4_000_000}, *steps, {"top": 8_000_000}, {"top": 100_000}, *steps):
+        assert page.evaluate(SCROLL, to), to
+        rows = page.evaluate(ROWS)
+        first = rows[0][0]
+        assert rows == [[row, f"0x{BASE + 4 * row:08x}"] for row in range(first, first + len(rows))], to
+
+
+def test_rows_that_are_late_are_shown_as_such(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/d0")
+    open_words(page)
+    fake.slow["stream"] = 1.0
+    page.locator("pg-words .scroll").evaluate("box => { box.scrollTop = 5_000_000; }")
+    page.locator("pg-words .row.waiting").first.wait_for()
+    assert page.locator("pg-words .row:not(.waiting)").count() == 0
+    page.locator("pg-words .row .word").first.wait_for()
+    assert page.locator("pg-words .row.waiting").count() == 0
+
+
 # -- what Python says -------------------------------------------------------------------------------------------------
 SHOWN = """() => Array.from(document.querySelector("pg-words").renderRoot.querySelectorAll(".row .address")).map(
     one => one.parentElement).map(row => [Number(row.getAttribute("aria-rowindex")) - 1,
@@ -249,7 +289,7 @@ def test_the_table_is_the_stream_of_a_sample(browser: Any, console: str, at: str
         assert found is not None
         page.evaluate("at => location.hash = at", str(event.address))
         for row, wanted in ((found[1], stream.event_at(found[1])), (found[0], event.address)):
-            page.locator(f"pg-words #word-{row} .word").click()
+            page.locator(f"pg-words .row[aria-rowindex='{row + 1}'] .word").click()
             wait_at(page, str(wanted))
         page.get_by_label("Find words by").fill(text)
         page.locator("pg-words .row.marked.hit .register", has_text=text).wait_for()

@@ -126,3 +126,60 @@ test("a question that waits to be asked again is given up with all others", asyn
   await longAfter();
   expect(asked).toHaveLength(4);
 });
+
+test("rows ahead are read as a window moves, but not where it jumps", async () => {
+  const { rows, asked } = paged();
+  rows.total = 1000;
+  rows.need(500, 510);
+  await answered();
+  expect(asked).toEqual([[500, 10]]);
+  rows.need(500, 510);
+  rows.need(501, 509);
+  await answered();
+  expect(asked).toEqual([[500, 10], [510, 20]]);
+  // What is needed is there already.
+  rows.need(512, 520);
+  expect(rows.get(519)).toBe(519);
+  await answered();
+  rows.need(0, 10);
+  await answered();
+  expect(asked.at(-1)).toEqual([0, 10]);
+  expect(asked).toHaveLength(4);
+});
+
+test("rows that are read ahead are not asked for again when they are needed, and are given up when others are", async () => {
+  const answers: (() => void)[] = [];
+  const aborted: number[] = [];
+  const { rows, asked, latest } = paged((first, count, signal) => {
+    signal.addEventListener("abort", () => aborted.push(first));
+    return new Promise((answer) => answers.push(() => answer(numbers(first, count))));
+  });
+  rows.total = 1000;
+  rows.need(100, 110);
+  answers[0]!();
+  await answered();
+  rows.need(101, 109);
+  rows.need(112, 118);
+  expect(asked).toEqual([[100, 10], [110, 20]]);
+  expect([rows.has(112), latest.state]).toEqual([false, "asking"]);
+  answers[1]!();
+  await answered();
+  expect([rows.get(112), latest.state]).toEqual([112, "idle"]);
+  rows.need(113, 119);
+  expect(asked.at(-1)).toEqual([130, 20]);
+  rows.need(700, 710);
+  expect([asked.at(-1), aborted]).toEqual([[700, 10], [130]]);
+});
+
+test("rows ahead that do not come are no error", async () => {
+  const { rows, asked } = paged((first, count) => (first < 110 ? numbers(first, count) : Promise.reject(new RequestError("no"))));
+  rows.total = 1000;
+  rows.need(100, 110);
+  await answered();
+  rows.need(101, 109);
+  await longAfter();
+  expect([asked.at(-1), rows.error]).toEqual([[110, 20], null]);
+  rows.need(110, 120);
+  await longAfter();
+  expect(rows.error?.message).toBe("no");
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MOST_LAID, MOST_ROWS, VirtualRows, spanOf, type RowOptions } from "../src/shared/virtual_rows";
+import { MOST_LAID, MOST_ROWS, VirtualRows, spanOf, spanThere, type RowOptions } from "../src/shared/virtual_rows";
 
 /** A box without a document, which the test scrolls. */
 function box(count: number, height: number) {
@@ -22,11 +22,13 @@ function box(count: number, height: number) {
 
 test("the rows that can be seen are there, and a few around them", () => {
   const { rows, scrollTo } = box(100_000, 600);
-  expect(rows.span).toEqual({ start: 0, end: 38 });
+  expect(rows.span).toEqual({ start: 0, end: 36 });
   scrollTo(1_000_000);
-  expect(rows.span.start).toBe(50_000 - 8);
-  expect(rows.span.end).toBeGreaterThanOrEqual(50_030 + 8);
-  expect(rows.span.end - rows.span.start).toBeLessThan(60);
+  expect(rows.seen).toEqual({ start: 50_000, end: 50_030 });
+  // More where it is scrolled to than where it comes from.
+  expect(rows.span).toEqual({ start: 50_000 - 4, end: 50_030 + 6 });
+  scrollTo(1_000_000 - 20);
+  expect(rows.span).toEqual({ start: 49_999 - 6, end: 50_029 + 4 });
   scrollTo(100_000 * 20 - 600);
   expect(rows.span.end).toBe(100_000);
 });
@@ -34,7 +36,7 @@ test("the rows that can be seen are there, and a few around them", () => {
 test("no box makes more rows than the most", () => {
   const { rows } = box(100_000, 100_000);
   expect(rows.span.end - rows.span.start).toBe(MOST_ROWS);
-  expect(spanOf(0, 99_999, 100_000)).toEqual({ start: 0, end: MOST_ROWS });
+  expect(spanOf(0, 99_999, 100_000, true)).toEqual({ start: 0, end: MOST_ROWS });
 });
 
 test("a list that becomes short shows what is left", () => {
@@ -59,7 +61,7 @@ const LONG = 33_000_000;
 
 /** The first row that can be seen, of a box of 600 pixels. */
 function firstSeen(rows: VirtualRows, offset: number): number {
-  return rows.span.start + Math.ceil((offset - rows.top) / 20);
+  return rows.span.start + Math.ceil((offset - rows.topOf(rows.span.start)) / 20);
 }
 
 test("a list that is longer than an element can be high is scrolled to both of its ends", () => {
@@ -69,12 +71,12 @@ test("a list that is longer than an element can be high is scrolled to both of i
   expect(rows.count).toBe(LONG);
   scrollTo(most);
   expect(rows.span.end).toBe(LONG);
-  expect(rows.top + (rows.span.end - rows.span.start) * 20).toBe(rows.height);
+  expect(rows.topOf(rows.span.start) + (rows.span.end - rows.span.start) * 20).toBe(rows.height);
   scrollTo(most / 2);
   expect(Math.abs(rows.span.start - LONG / 2)).toBeLessThan(50);
   scrollTo(0);
   expect(rows.span.start).toBe(0);
-  expect(rows.top).toBe(0);
+  expect(rows.topOf(rows.span.start)).toBe(0);
 });
 
 test("a small step goes on row by row, also in a long list", () => {
@@ -107,4 +109,17 @@ test("any row of a long list is shown, and steps lead from it to the ends", () =
   }
   expect(rows.span.start).toBe(0);
   expect(steps).toBeLessThan(60);
+});
+
+test("of a span that part is shown whose rows are there, if any of them can be seen", () => {
+  const span = { start: 10, end: 30 };
+  const seen = { start: 15, end: 25 };
+  const there = (from: number, to: number) =>
+    spanThere(span, seen, { version: 0, has: (index) => index >= from && index < to, need: () => {} });
+  expect(there(0, 100)).toBe(span);
+  expect(there(0, 20)).toEqual({ start: 10, end: 20 });
+  expect(there(24, 100)).toEqual({ start: 24, end: 30 });
+  expect([there(50, 60), there(0, 15), there(25, 100)]).toEqual([null, null, null]);
+  const none = { start: 0, end: 0 };
+  expect(spanThere(none, none, { version: 0, has: () => false, need: () => {} })).toBe(none);
 });

@@ -3,6 +3,7 @@
 import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { checkBox } from "../shared/check_box";
+import { grouped } from "../shared/numbers";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
@@ -268,7 +269,7 @@ export class EventsPanel extends Panel {
   private costCell(row: Row): TemplateResult | typeof nothing {
     if (!this.cost || !row.costs) return nothing;
     const value = row.costs[this.cost];
-    const title = COSTS.map((one) => `${row.costs![one].toLocaleString("en")} ${one}`).join(", ");
+    const title = COSTS.map((one) => `${grouped(row.costs![one])} ${one}`).join(", ");
     const part = row.type === EVENT ? Math.round((100 * value) / (store.tree.most[this.cost] || 1)) : 0;
     return html`<span class="cost" data-part=${part} title=${title}>${short(value)}</span>`;
   }
@@ -289,6 +290,7 @@ export class EventsPanel extends Panel {
       this.listed = findings;
       requestAnimationFrame(() => this.list.rows.show(this.cursor));
     }
+    if (!this.cost) return;
     // As properties, as the page's security policy forbids style attributes.
     for (const one of this.renderRoot.querySelectorAll<HTMLElement>(".cost")) one.style.setProperty("--part", `${one.dataset["part"]}%`);
   }

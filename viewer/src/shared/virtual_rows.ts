@@ -10,7 +10,9 @@ import {
 
 /** No window of a screen needs more; it also bounds the work where a box has no height limit by mistake. */
 export const MOST_ROWS = 200;
-const OVERSCAN = 8;
+/** Rows of the document that can't be seen: where the list is scrolled to, and where it comes from. */
+const AHEAD = 6;
+const BEHIND = 4;
 /**
  * Browsers limit the height of an element: Firefox to 17 million pixels. A longer list is laid out as one of so many rows,
  * and `shift` says which of its rows these are: it stays while a hand scrolls, and changes when the scroll bar is dragged.
@@ -26,17 +28,48 @@ export interface Span {
   end: number;
 }
 
-/** The rows to put into the document, from those that can be seen: some more on both sides, at most MOST_ROWS. */
-export function spanOf(first: number, last: number, count: number): Span {
-  const start = Math.max(0, first - OVERSCAN);
-  const end = Math.min(count, last + 1 + OVERSCAN, start + MOST_ROWS);
+/**
+ * The rows to put into the document, from those that can be seen: some more on both sides, at most MOST_ROWS.
+ * down: whether it is the later ones that are scrolled to.
+ */
+export function spanOf(first: number, last: number, count: number, down: boolean): Span {
+  const start = Math.max(0, first - (down ? BEHIND : AHEAD));
+  const end = Math.min(count, last + 1 + (down ? AHEAD : BEHIND), start + MOST_ROWS);
   return { start, end };
+}
+
+/** Rows that come from elsewhere. */
+export interface Awaited {
+  /** Changes when all rows become others. */
+  readonly version: number;
+  has(index: number): boolean;
+  /** Ask for the rows from `start` up to `end`, without it, that are not there. */
+  need(start: number, end: number): void;
+}
+
+/**
+ * The part of a span whose rows are there: all of it, or as far as its first and last rows that are, or null if none of
+ * those that can be seen is.
+ */
+export function spanThere(span: Span, seen: Span, rows: Awaited): Span | null {
+  let { start, end } = span;
+  while (start < end && !rows.has(start)) start += 1;
+  while (start < end && !rows.has(end - 1)) end -= 1;
+  for (let index = start; index < end; index += 1) {
+    if (!rows.has(index)) continue;
+    if (index >= seen.end) return null;
+    if (index >= seen.start) return start === span.start && end === span.end ? span : { start, end };
+  }
+  return span.start < span.end ? null : span;
 }
 
 export type RowOptions = Partial<VirtualizerOptions<HTMLElement, HTMLElement>>;
 
 export class VirtualRows {
   span: Span = { start: 0, end: 0 };
+  /** The rows of the span that can be seen. */
+  seen: Span = { start: 0, end: 0 };
+  private down = true;
   private readonly virtualizer: Virtualizer<HTMLElement, HTMLElement>;
   private options: VirtualizerOptions<HTMLElement, HTMLElement>;
   private unmount: (() => void) | null = null;
@@ -75,9 +108,9 @@ export class VirtualRows {
     return this.all;
   }
 
-  /** Where the first row of the span is, in pixels of the box. */
-  get top(): number {
-    return (this.span.start - this.shift) * this.rowHeight;
+  /** Where a row is, in pixels of the box. */
+  topOf(row: number): number {
+    return (row - this.shift) * this.rowHeight;
   }
 
   get height(): number {
@@ -187,15 +220,19 @@ export class VirtualRows {
   }
 
   private update(): boolean {
+    const before = this.shift;
     this.follow();
     const range = this.virtualizer.calculateRange();
     const { shift } = this;
     let { start, end } = { start: 0, end: 0 };
     if (range) {
-      ({ start, end } = spanOf(range.startIndex + shift, range.endIndex + shift, shift + this.options.count));
+      const first = range.startIndex + shift;
+      if (first !== this.seen.start) this.down = first > this.seen.start;
+      ({ start, end } = spanOf(first, range.endIndex + shift, shift + this.options.count, this.down));
       start = Math.max(start, shift);
     }
-    const changed = start !== this.span.start || end !== this.span.end;
+    const changed = start !== this.span.start || end !== this.span.end || shift !== before;
+    this.seen = range ? { start: range.startIndex + shift, end: range.endIndex + shift + 1 } : { start: 0, end: 0 };
     this.span = { start, end };
     return changed;
   }

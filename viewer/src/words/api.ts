@@ -1,6 +1,7 @@
 // Shapes of the requests about the command stream (docs/formats/view.md).
 
 import type { WordLine } from "../shared/api";
+import { columnsOf, type WordColumns } from "./line";
 
 export interface OpenAnswer {
   ready: boolean;
@@ -46,10 +47,19 @@ export interface FindAnswer extends Progress {
 }
 
 /** A row: its number in the stream, whether it is a hit, and what it holds. */
-export interface StreamRow {
-  row: number;
-  hit: boolean;
-  line: WordLine;
+export class StreamRow {
+  private texts: WordColumns | null = null;
+
+  constructor(
+    readonly row: number,
+    readonly hit: boolean,
+    readonly line: WordLine,
+  ) {}
+
+  /** What it holds as texts. Few of the rows that come are shown, and those several times. */
+  get columns(): WordColumns {
+    return (this.texts ??= columnsOf(this.line));
+  }
 }
 
 export interface RowsAnswer {

@@ -11,12 +11,12 @@ import {
   type PlaceAnswer,
   type Progress,
   type RowsAnswer,
-  type StreamRow,
+  StreamRow,
   type View,
 } from "./api";
 
-const BLOCK = 100;
-const MOST_BLOCKS = 4;
+const BLOCK = 50;
+const MOST_BLOCKS = 8;
 
 /** Ask again and again until an answer says that all is done; `heard` is given each answer. */
 async function until<T>(ask: () => Promise<T>, done: (answer: T) => boolean, heard: (answer: T) => void = () => {}): Promise<T> {
@@ -48,7 +48,10 @@ export class StreamTable {
     const latest = (): Latest => new Latest(changed);
     this.opening = latest();
     this.sifting = latest();
-    this.rowing = latest();
+    // That rows are asked for is not shown, as long as it does not take long: the panel need not be rendered for it.
+    this.rowing = new Latest(() => {
+      if (this.rowing.state !== "asking") changed();
+    });
     this.placing = latest();
     this.finding = latest();
     this.counting = latest();
@@ -151,7 +154,7 @@ export class StreamTable {
   private async load(first: number, count: number, signal: AbortSignal): Promise<StreamRow[]> {
     const query = { ...viewQuery(this.view, this.find), first, count };
     const answer = await askJson<RowsAnswer>("/api/stream", "words-rows", query, signal);
-    return answer.rows.map(([row, hit, line]) => ({ row, hit, line }));
+    return answer.rows.map(([row, hit, line]) => new StreamRow(row, hit, line));
   }
 
   private progress(

@@ -4,13 +4,14 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from "li
 import { store } from "../events/store";
 import { parseAddress, placeOfText, toFragment } from "../shared/address";
 import { checkBox } from "../shared/check_box";
+import { grouped } from "../shared/numbers";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import type { FindAnswer, StreamRow, View } from "./api";
-import { addressOf, columnsOf } from "./line";
+import { addressOf } from "./line";
 import { StreamTable } from "./stream";
 import { rowStyles } from "./styles";
 
@@ -214,6 +215,7 @@ export class WordsPanel extends Panel {
     super.updated(changed);
     if (!this.table.count) return;
     const { start, end } = this.list.rows.span;
+    this.table.rows.total = this.table.count;
     this.table.rows.need(start, end);
     // A key may have moved the cursor to a row that had to be read first.
     if (this.marked !== null || this.cursor === null || !this.renderRoot.querySelector(".scroll:focus")) return;
@@ -258,10 +260,12 @@ export class WordsPanel extends Panel {
         aria-rowcount=${count}
         aria-activedescendant=${this.cursor === null ? nothing : `word-${this.cursor}`}
         @keydown=${(event: KeyboardEvent) => this.key(event)}
+        @click=${(event: Event) => this.choose(WordsPanel.indexOf(event))}
+        @pointerover=${(event: Event) => this.over(event)}
       >
         ${!table.open && !table.opening.error ? html`<div class="note">The command stream is read…</div>` : nothing}
         ${table.sifted?.done && !count ? html`<div class="note">${this.eventOnly ? "No words here belong to what is selected." : "No words."}</div>` : nothing}
-        ${this.list.render(count, (index) => this.row(index))}
+        ${this.list.render(count, (index) => this.row(index), table.rows)}
       </div>
     `;
   }
@@ -269,8 +273,8 @@ export class WordsPanel extends Panel {
   private countText(): string {
     const { open, sifted } = this.table;
     if (!open || !sifted) return "";
-    if (sifted.done && sifted.found === open.rows) return `${open.words.toLocaleString("en")} words`;
-    const shown = `${sifted.found.toLocaleString("en")} of ${open.rows.toLocaleString("en")} rows`;
+    if (sifted.done && sifted.found === open.rows) return `${grouped(open.words)} words`;
+    const shown = `${grouped(sifted.found)} of ${grouped(open.rows)} rows`;
     return sifted.done ? shown : `${shown}, ${share(sifted.scanned, sifted.of)} looked at`;
   }
 
@@ -278,41 +282,51 @@ export class WordsPanel extends Panel {
     const { hits, finding } = this.table;
     const { found } = this;
     if (found && found.row === null && finding.state === "idle") return "no hits";
-    const count = hits ? hits.found.toLocaleString("en") : "…";
+    const count = hits ? grouped(hits.found) : "…";
     const all = hits?.done ?? false;
     const more = all ? "" : hits ? `+ (${share(hits.scanned, hits.of)})` : "";
-    return found?.hit != null ? `${(found.hit + 1).toLocaleString("en")} of ${count}${more}` : `${count}${more} hits`;
+    return found?.hit != null ? `${grouped(found.hit + 1)} of ${count}${more}` : `${count}${more} hits`;
   }
 
   private row(index: number): TemplateResult {
     const row = this.table.rows.get(index);
     const marked = row !== undefined && row.row === this.marked;
-    const id = `word-${index}`;
+    const id = index === this.cursor ? `word-${index}` : nothing;
     if (!row) return html`<div id=${id} class="row waiting" role="row" aria-rowindex=${index + 1}><span role="gridcell">…</span></div>`;
-    const columns = columnsOf(row.line);
-    const classes = ["row"];
-    if (columns.changed) classes.push("changed");
-    if (columns.kind) classes.push("other");
-    if (row.hit) classes.push("hit");
-    if (this.extent && row.row >= this.extent[0] && row.row < this.extent[1]) classes.push("inside");
-    if (row.line.position === 0 && row.line.what !== "issued") classes.push("begin");
-    if (marked) classes.push("marked");
-    return html`<div
-      id=${id}
-      class=${classes.join(" ")}
-      role="row"
-      aria-rowindex=${index + 1}
-      aria-selected=${marked ? "true" : "false"}
-      title=${row.line.position === 0 ? `list ${row.line.list} begins` : `${columns.register} ${columns.text}`.trim()}
-      @click=${() => this.choose(index)}
-    >
-      <span class="place" role="gridcell">${this.place(row, this.table.rows.get(index - 1))}</span>
-      <span class="address" role="gridcell">${row.line.what === "issued" ? "  ↳ macro" : columns.address}</span>
-      <span class="word" role="gridcell">${columns.word}</span>
-      <span class="mark" role="gridcell" title=${columns.changed ? "changed since the last draw" : nothing}>${columns.changed ? "*" : ""}</span>
-      <span class="register" role="gridcell">${columns.register}</span>
-      <span class="text" role="gridcell">${columns.kind ? html`<span class="kind">${columns.kind}</span>  ` : nothing}${columns.text}</span>
-    </div>`;
+    const { line, columns } = row;
+    let classes = "row";
+    if (columns.changed) classes += " changed";
+    if (columns.kind) classes += " other";
+    if (row.hit) classes += " hit";
+    if (this.extent && row.row >= this.extent[0] && row.row < this.extent[1]) classes += " inside";
+    if (line.position === 0 && line.what !== "issued") classes += " begin";
+    if (marked) classes += " marked";
+    // Each part of this template is looked at in each step of scrolling: there are as few as can be.
+    return html`<div id=${id} class=${classes} role="row" aria-rowindex=${index + 1} aria-selected=${marked ? "true" : "false"}
+      ><span class="place" role="gridcell">${this.place(row, this.table.rows.get(index - 1))}</span
+      ><span class="address" role="gridcell">${line.what === "issued" ? "  ↳ macro" : columns.address}</span
+      ><span class="word" role="gridcell">${columns.word}</span
+      ><span class="mark" role="gridcell">${columns.changed ? "*" : ""}</span
+      ><span class="register" role="gridcell">${columns.register}</span
+      ><span class="text" role="gridcell"><span class="kind">${columns.kind && `${columns.kind}  `}</span>${columns.text}</span
+    ></div>`;
+  }
+
+  /** The index of the row that an event is about. */
+  private static indexOf(event: Event): number {
+    const row = (event.target as HTMLElement).closest<HTMLElement>(".row");
+    return Number(row?.getAttribute("aria-rowindex") ?? 0) - 1;
+  }
+
+  /** The pointer comes to a row: only then its title is needed. */
+  private over(event: Event): void {
+    const target = event.target as HTMLElement;
+    const row = this.table.rows.get(WordsPanel.indexOf(event));
+    if (!row) return;
+    const { line, columns } = row;
+    const title = line.position === 0 ? `list ${line.list} begins` : `${columns.register} ${columns.text}`.trim();
+    target.closest<HTMLElement>(".row")!.title = title;
+    if (target.matches(".mark")) target.title = columns.changed ? "changed since the last draw" : "";
   }
 
   /** The frame or draw of a row, where it begins. */

@@ -89,7 +89,7 @@ class Sweep:
                     self.dashboard = clusters.dashboard(client)
                     tasks = (self._task(key, group) for key, group in by_key.items())
                     engine = Dispatch(client, self.what, self.limits, again=again, patience=self._patience)
-                    for result in engine.run(tasks):
+                    for result in engine.run(tasks, len(by_key)):
                         yield from self._arrived(result, by_key[result.key])
         finally:
             self.store.close()

@@ -29,9 +29,11 @@ from pocketgpu.sweeps.model.task import Task, What
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-BATCH_SECONDS: Final = 0.5
-"""How long a batch should take."""
-MOST_IN_BATCH: Final = 32
+BATCH_SECONDS: Final = 1.0
+"""How long a batch should take: what a batch costs the scheduler is a few milliseconds."""
+MOST_IN_BATCH: Final = 64
+SMALLER: Final = 4
+"""How many times smaller the last batches are, so that workers end at about the same time."""
 MOST_SHIPPED: Final = 8 << 20
 """Most bytes of files in a batch of several tasks."""
 AHEAD: Final = 2
@@ -79,6 +81,7 @@ class Dispatch:
         self._flying: dict[str, _Batch] = {}
         self._over: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._seconds: float | None = None  # expected, of a task
+        self._left: int | None = None  # tasks of the source, if their number is known
         self._numbers = itertools.count()
         self._threads, self._counted = 1, float("-inf")
         self._alone: float | None = None  # since when there is no worker
@@ -89,9 +92,10 @@ class Dispatch:
     def __repr__(self) -> str:
         return f"<Dispatch: {len(self._waiting)} wait, {len(self._flying)} batches on their way>"
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        """Do all tasks. `tasks` is read as they are sent, so that their files need not all be in memory."""
-        source = iter(tasks)
+    def run(self, tasks: Iterable[Task], count: int | None = None) -> Iterator[Result]:
+        """Do all tasks. `tasks` is read as they are sent, so that their files need not all be in memory. count: how
+        many they are; the last batches are small then, so that all workers end at about the same time."""
+        source, self._left = iter(tasks), count
         try:
             while self._send(source) or self._flying:
                 over = [self._flying.pop(key) for key in self._ended() if key in self._flying]
@@ -179,11 +183,14 @@ class Dispatch:
     def _next(self, source: Iterator[Task]) -> list[Task]:
         """The next batch: tasks that together take BATCH_SECONDS. The first ones go alone, as their time is unknown."""
         count = 1 if self._seconds is None else int(BATCH_SECONDS / max(self._seconds, 1e-6))
-        count = max(1, min(count, MOST_IN_BATCH))
+        count = min(count, MOST_IN_BATCH)
+        if self._left is not None:
+            count = min(count, max(-(-self._left // (AHEAD * self._threads)), count // SMALLER))
+        count = max(1, count)
         batch: list[Task] = []
         shipped = 0
         while len(batch) < count and shipped < MOST_SHIPPED:
-            task = self._waiting.popleft() if self._waiting else next(source, None)
+            task = self._waiting.popleft() if self._waiting else self._taken(source)
             if task is None:
                 break
             batch.append(task)
@@ -191,6 +198,12 @@ class Dispatch:
                 break  # a task that lost its worker goes alone, so that it takes no other one with it
             shipped += sum(map(len, (task.files or {}).values()))
         return batch
+
+    def _taken(self, source: Iterator[Task]) -> Task | None:
+        task = next(source, None)
+        if task is not None and self._left is not None:
+            self._left -= 1
+        return task
 
     # -- receiving ----------------------------------------------------------------------------------------------------
     def _ended(self) -> list[str]:

@@ -31,6 +31,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     Barrier,
 )
 from pocketgpu.maxwell.sass.warp.pairs import Stretch, WarpPair, stretches
+from pocketgpu.maxwell.sass.warp.row_table import RowTable
 from pocketgpu.maxwell.sass.warp.specialise import Specialised
 from pocketgpu.maxwell.sass.warp.warp_machine import barrier_value
 
@@ -65,8 +66,8 @@ class Row(Specialised):
         super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count, half_rows=half_rows)
         self.warps = k.var(0)
         """How many warps run in a row; 0: one by itself."""
-        self.paired = k.var(0)
-        """How many of them may run two at a time."""
+        self.paired = k.var(False)
+        """Whether they may run two at a time."""
         self.pair_steps = k.var(k.i64(0))
         """Steps of those since the row was released last; the record of the first warp has them afterwards."""
         self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
@@ -74,7 +75,10 @@ class Row(Specialised):
         self.barriers: dict[int, int] = {}
         """Numbers of barriers, by the instruction after a BAR, where warps can meet."""
         self.pairs: dict[int, int] = {}
-        """For the first instruction of a stretch after a barrier: its form for two warps."""
+        self.prepared: dict[int, int] = {}
+        self.finished: dict[int, int] = {}
+        """For the first instruction of a stretch after a barrier: its form for two warps, and what comes before it and
+        after it for all of them."""
         self.spent = k.var(0)
         """Steps of this call."""
 
@@ -87,7 +91,7 @@ class Row(Specialised):
         self.warps.value = p.of_block(BLOCK.ROW)
         p.put_of_block(BLOCK.ROW, k.i32(0))
         if self.pairs:
-            self.paired.value = k.select((p.of_launch(LAUNCH.THREADS) & (LANES - 1)) == 0, self.warps.value, 0)
+            self.paired.value = (p.of_launch(LAUNCH.THREADS) & (2 * LANES - 1)) == 0
         way = super()._enter()
         self.begun_at.value = k.select(k.load(I32, p.word(WARP.STARTED)) == 0, _BEGINNING, self.resume.value)
         return way
@@ -145,8 +149,13 @@ class Row(Specialised):
         }  # fmt: skip
         self.alone = {index: add(partial(self._alone, index)) for index in self.barriers}
         found = stretches(self) if self.flow.steady and not self.count else []
-        pair = WarpPair(self) if found else None
-        self.pairs = {one.first: add(partial(self._pair, pair, one)) for one in found if pair is not None}
+        self.table = table = RowTable(self, found)
+        pair = WarpPair(self, table)
+        self.leaving, self.surveyed, self.filled = add(self._leave_row), add(self._surveyed), add(self._filled)
+        for first, one in table.stretches.items():
+            self.prepared[first] = add(partial(self._prepare, one))
+            self.pairs[first] = add(partial(self._pair, pair, one))
+            self.finished[first] = add(partial(self._finish, one))
 
     # -- the row ----------------------------------------------------------------------------------------------------
     def _met(self) -> Next:
@@ -173,23 +182,58 @@ class Row(Specialised):
 
     def _on(self) -> Next:
         self._take_up()
-        points = tuple(self.after_barrier)
-        alone = Jump(self.begun_at.value, (*self.after_barrier.values(), self.fresh), points)
         if not self.pairs:
-            return alone
-        nodes = (*(self.pairs.get(i, self.after_barrier[i]) for i in points), self.fresh)
-        return (self.warp.value + 1 < self.paired.value, Jump(self.begun_at.value, nodes, points), alone)
+            return self._by_itself()
+        used = (self.table.filled.value != 0, self._together(), self.surveyed)
+        return ((self.warp.value == 0) & self.paired.value, used, self._by_itself())
+
+    def _by_itself(self) -> Jump:
+        """A warp goes on by itself."""
+        points = tuple(self.after_barrier)
+        return Jump(self.begun_at.value, (*self.after_barrier.values(), self.fresh), points)
+
+    def _together(self) -> Jump:
+        """All warps go on, two at a time if they can."""
+        points = tuple(self.prepared)
+        return Jump(self.begun_at.value, (*self.prepared.values(), self.leaving), points)
+
+    def _surveyed(self) -> Next:
+        self.table.survey()
+        return self._together()
+
+    def _filled(self) -> Next:
+        self.table.fill()
+        return self._together()
+
+    def _leave_row(self) -> Next:
+        """The warps from this one on go on by themselves."""
+        self.table.leave(self.warp.value)
+        self._take_up()
+        return self._by_itself()
+
+    def _prepare(self, stretch: Stretch) -> Next:
+        """Before the first warps run a stretch."""
+        k, table = self.k, self.table
+        k.escape(~table.ready(stretch), self.leaving)
+        k.escape(table.filled.value == 0, self.filled)
+        k.escape(~table.prepare(stretch), self.leaving)
+        return self.pairs[stretch.first]
 
     def _pair(self, pair: WarpPair, stretch: Stretch) -> Next:
-        """A stretch for this warp and the next one, or for this one only."""
-        k, warps = self.k, self.warps.value
+        """A stretch for this warp and the next one."""
+        k, table = self.k, self.table
         pair.run(stretch)
         self.pair_steps.value = self.pair_steps.value + k.i64(2 * stretch.count)
-        self.arrived.value = stretch.following  # all warps of the row began at the same place: none can come to another
         self.warp.value = warp = self.warp.value + 2
         self.record.value = self.record.value + 2 * self.stride
-        way = (warp < warps, self.on, self.released)
-        return (warp + 1 < self.paired.value, self.pairs[stretch.first], way, True)
+        table.entry.value = table.entry.value + 16
+        return (warp < self.warps.value, self.pairs[stretch.first], self.finished[stretch.first], True)
+
+    def _finish(self, stretch: Stretch) -> Next:
+        """After the last warps have run a stretch."""
+        self.arrived.value = stretch.following
+        self.table.done()
+        return self.released
 
     def _count_pairs(self) -> None:
         """Count the steps of pairs, which were not counted yet."""
@@ -206,6 +250,8 @@ class Row(Specialised):
 
     def _paused(self) -> Next:
         """The row has had its turn; it can go on."""
+        if self.pairs:
+            self.table.leave(self.k.i32(0))
         self._ready(self.k.i32(0))
         self.place.put_of_block(BLOCK.ROW, self.k.i32(ROW_GOES_ON))
         return -1

@@ -73,8 +73,16 @@ class KnownAddresses:
 
     def page_number(self, n: int) -> int | None:
         """Which of NOTED_PAGES addresses in register `n` have; None: none."""
-        rows = [key for key in self._keys if key[0] == GLOBAL_ROW][:NOTED_PAGES]
+        rows = self._rows()
         return rows.index((GLOBAL_ROW, n)) if (GLOBAL_ROW, n) in rows else None
+
+    @property
+    def page_count(self) -> int:
+        """How many addresses have noted pages."""
+        return len(self._rows())
+
+    def _rows(self) -> list[Key]:
+        return [key for key in self._keys if key[0] == GLOBAL_ROW][:NOTED_PAGES]
 
     def bit(self, step: Step, access: InlineAccess) -> int:
         """The bit of an access; 0 if it has none."""

@@ -23,6 +23,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     DONE,
     LANES,
     LAUNCH,
+    NOTED,
     READY,
     ROW_GOES_ON,
     WAITING,
@@ -30,6 +31,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARPS,
     Barrier,
 )
+from pocketgpu.maxwell.sass.warp.known_addresses import PAGES
 from pocketgpu.maxwell.sass.warp.pairs import Stretch, WarpPair, stretches
 from pocketgpu.maxwell.sass.warp.row_table import RowTable
 from pocketgpu.maxwell.sass.warp.specialise import Specialised
@@ -79,6 +81,8 @@ class Row(Specialised):
         self.finished: dict[int, int] = {}
         """For the first instruction of a stretch after a barrier: its form for two warps, and what comes before it and
         after it for all of them."""
+        self.passed = k.var(0)
+        """The pages that the warp before this one has noted."""
         self.spent = k.var(0)
         """Steps of this call."""
 
@@ -97,6 +101,7 @@ class Row(Specialised):
         return way
 
     def _take_up(self) -> None:
+        self.passed.value = self.machine.known.bits.value & PAGES
         super()._take_up()
         self.state.value = READY
         self.stack.overflow.value = 0
@@ -246,7 +251,17 @@ class Row(Specialised):
     def _fresh(self) -> Next:
         """The beginning of the program, for another warp than the first one."""
         self.machine.clear(self.flow.live_in[self.flow.block_at[self.flow.start]])
+        self._pass_pages()
         return self.number[self.flow.start]
+
+    def _pass_pages(self) -> None:
+        """Let this warp have the pages that the one before it has noted: they are the same arrays."""
+        k, at = self.k, self.record.value + WARP.PAGES
+        words = 2 * self.machine.known.page_count * NOTED.size // 4
+        for word in range(0, 4 * words, 32):
+            k.store(I32, at + word, k.load(I32, at - self.stride + word, 8))
+        if words:
+            self.machine.known.bits.value = self.passed.value
 
     def _paused(self) -> Next:
         """The row has had its turn; it can go on."""

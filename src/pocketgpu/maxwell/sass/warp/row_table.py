@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.lanes import I32, I64, Value, Var
 from pocketgpu.maxwell.sass.isa.operand import RZ
-from pocketgpu.maxwell.sass.program.registers import writes
+from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import (
+    LANES,
     NOTED,
     REGISTERS,
     ROW_TABLE,
@@ -22,7 +23,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     VECTOR,
     WARP,
 )
-from pocketgpu.maxwell.sass.warp.inline_access import GLOBAL_ROW, HALF, TWIN_ROW
+from pocketgpu.maxwell.sass.warp.inline_access import GLOBAL_ROW, HALF, TWIN_ROW, SharedRows
 from pocketgpu.maxwell.sass.warp.known_addresses import PAGES, Sum, SureAddresses, addend, sums_of
 from pocketgpu.maxwell.sass.warp.row_plans import Plan, addends, plans
 
@@ -49,6 +50,7 @@ class RowTable:
         self.at = row.place.slot + ROW_TABLE
         self.filled, self.entry = k.var(0), k.var(row.place.slot)
         """entry: the arena offset of what the table has of the first of two warps."""
+        self.asked = k.var(0)
         self.known, self.next_known, self.pages = k.var(0), k.var(0), k.var(0)
         self.late, self.next_late, self.moved = k.var(0), k.var(0), k.var(0)
         self.plans: dict[int, Plan] = plans(found, self._sums, self._kept)
@@ -105,9 +107,32 @@ class RowTable:
         return k.load(I32, at + (place + 8 * second)), k.load(I32, at + (place + 8 * second + 4))
 
     # -- into the table ---------------------------------------------------------------------------------------------
+    def _ask(self) -> None:
+        """Find out about addresses in shared memory, for all warps."""
+        k, row = self.k, self.row
+        wanted = {
+            self.sure.bit(step, access): (step, access)
+            for one in self.stretches.values() for _, step, access, _ in one.accesses()
+            if access.asks and access.kind != GLOBAL_ROW
+        }  # fmt: skip
+        rows, everyone = SharedRows(row.place), k.iota() >= 0
+        for warp in k.range(0, row.warps.value):
+            record = k.to_i64(row.first_record + warp * row.stride)
+            known = k.var(k.load(I32, record + WARP.KNOWN))
+            for bit, (step, access) in wanted.items():
+                for _ in k.when((known.value & bit) == 0):
+                    base = k.load(I32, record + (REGISTERS + VECTOR * step.base), LANES)
+                    bytes = 4 * words_of(step.mods.get("size", 4))
+                    good = rows.good(access.kind, base, everyone, access.low, access.high, bytes)
+                    known.value = known.value | k.select(good, bit, 0)
+            k.store(I32, record + WARP.KNOWN, known.value)
+
     def survey(self) -> None:
         """Find what is known of the addresses of all warps, from their records."""
         k, row = self.k, self.row
+        for _ in k.when(self.asked.value == 0):
+            self.asked.value = 1
+            self._ask()
         known = k.var(-1)
         for warp in k.range(0, row.warps.value):
             known.value = known.value & k.load(I32, row.first_record + warp * row.stride + WARP.KNOWN)

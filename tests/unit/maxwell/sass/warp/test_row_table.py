@@ -111,8 +111,8 @@ def _model(threads: int, data: NDArray[np.int32], step: int, reached: int = SIZE
         total += words[(other + OFFSET - IN) // 4]
         other = other + step
         address = other + BACK
-    low = lambda v: (v & 0xFFFFFFFF).astype(np.uint32).view(np.int32).tolist()
-    return [total.tolist(), low(address), low(address >> 32), low(other)]
+    words = [(v & 0xFFFFFFFF).astype(np.uint32).view(np.int32) for v in (address, address >> 32, other)]
+    return [row.tolist() for row in (total, *words)]
 
 
 @pytest.mark.parametrize("step", [0x40, 0x400, 0x600])

@@ -78,9 +78,8 @@ class Row(Specialised):
         """Numbers of barriers, by the instruction after a BAR, where warps can meet."""
         self.pairs: dict[int, int] = {}
         self.prepared: dict[int, int] = {}
-        self.finished: dict[int, int] = {}
-        """For the first instruction of a stretch after a barrier: its form for two warps, and what comes before it and
-        after it for all of them."""
+        """For the first instruction of a stretch after a barrier: its form for two warps, and what comes before it for
+        all of them."""
         self.passed = k.var(0)
         """The pages that the warp before this one has noted."""
         self.spent = k.var(0)
@@ -154,13 +153,18 @@ class Row(Specialised):
         }  # fmt: skip
         self.alone = {index: add(partial(self._alone, index)) for index in self.barriers}
         found = stretches(self) if self.flow.steady and not self.count else []
-        self.table = table = RowTable(self, found)
-        pair = WarpPair(self, table)
+        if found:
+            self._add_together(RowTable(self, found))
+
+    def _add_together(self, table: RowTable) -> None:
+        """Nodes for all warps at once."""
+        add, pair = self._add, WarpPair(self, table)
+        self.table = table
         self.leaving, self.surveyed, self.filled = add(self._leave_row), add(self._surveyed), add(self._filled)
+        self.finished = add(self._finish)
         for first, one in table.stretches.items():
             self.prepared[first] = add(partial(self._prepare, one))
             self.pairs[first] = add(partial(self._pair, pair, one))
-            self.finished[first] = add(partial(self._finish, one))
 
     # -- the row ----------------------------------------------------------------------------------------------------
     def _met(self) -> Next:
@@ -222,6 +226,7 @@ class Row(Specialised):
         k.escape(~table.ready(stretch), self.leaving)
         k.escape(table.filled.value == 0, self.filled)
         k.escape(~table.prepare(stretch), self.leaving)
+        self.arrived.value = k.i32(stretch.following)
         return self.pairs[stretch.first]
 
     def _pair(self, pair: WarpPair, stretch: Stretch) -> Next:
@@ -232,11 +237,10 @@ class Row(Specialised):
         self.warp.value = warp = self.warp.value + 2
         self.record.value = self.record.value + 2 * self.stride
         table.entry.value = table.entry.value + 16
-        return (warp < self.warps.value, self.pairs[stretch.first], self.finished[stretch.first], True)
+        return (warp < self.warps.value, self.pairs[stretch.first], self.finished, True)
 
-    def _finish(self, stretch: Stretch) -> Next:
+    def _finish(self) -> Next:
         """After the last warps have run a stretch."""
-        self.arrived.value = stretch.following
         self.table.done()
         return self.released
 

@@ -157,3 +157,46 @@ def test_sums_are_done_once_for_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({first for first, _, _ in together}) == 4
     assert all(good for _, _, good in together)
     assert {sums for _, sums, _ in together} == {0, 1}
+
+
+# Warps read a word that one of them writes without a barrier. So those before it and itself have R20 = 0, those after
+# it 1, and run one round less. R6: the thread's word; R10: the sum; R11: the round; R12: rounds.
+PARTING = """
+    S2R R1, SR_TID.X
+    S2R R2, SR_TID.Y
+    XMAD R3, R2, 0x10, R1
+    SHL R6, R3, 0x2
+    MOV32I R7, 0x1
+    LDS.U.32 R20, [{word}]
+    STS [R6], R7
+    MOV32I R12, 0x4
+    IADD R12, R12, -R20
+    MOV R10, RZ
+    MOV R11, RZ
+    BAR.SYNC 0x0
+again:
+    IADD32I R11, R11, 0x1
+    LDS.U.32 R13, [R6]
+    IADD R10, R10, R13
+    BAR.SYNC 0x0
+    LDS.U.32 R13, [R6]
+    IADD R10, R10, R13
+    BAR.SYNC 0x0
+    ISETP.LT.AND P0, PT, R11, R12, PT
+    @P0 BRA `(again)
+    IADD R14.CC, R6, c[0x0][0x148]
+    IADD.X R15, RZ, c[0x0][0x14c]
+    STG.E [R14], R10
+    EXIT
+"""
+
+
+@pytest.mark.parametrize("writer", range(8))
+def test_warps_part_in_the_middle_of_a_row(gpu: Gpu, writer: int) -> None:
+    bank = bytearray(0x160)
+    bank[0x148:0x150] = OUT.to_bytes(8, "little")
+    code = Code("test", assemble(PARTING.format(word=hex(128 * writer))).code, 32)
+    gpu.launcher.launch(code, (1,), (16, 16), {0: bytes(bank)}, 1024, tier=gpu.tier)
+    out = np.frombuffer(gpu.memory.read(OUT, 1024), np.int32).reshape(8, 32)
+    assert out.tolist() == [[2 * (4 if warp <= writer else 3)] * 32 for warp in range(8)]
+    assert not gpu.events

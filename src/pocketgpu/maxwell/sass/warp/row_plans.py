@@ -97,6 +97,8 @@ class _Planner:
         self.late, self.gone = set(late), set[int]()
         self.plain = 0
         """Registers that were written otherwise than by sums."""
+        self.stale = 0
+        """Registers of late pairs whose other half was written otherwise: nothing may need them any more."""
         self.taken: dict[int, Sum] = {}
         self.open: dict[int, Sum] = {}
         """Sums of which the lower words are added, by their second instruction."""
@@ -113,9 +115,9 @@ class _Planner:
             read |= 0 if step.index in skipped else reads(step)
         if skipped and (read | kept) & flags:
             return None
+        if self.stale & kept:
+            return None
         gone = self.gone - self.late
-        if any(_pair(n) & ~self.plain & kept for n in gone):
-            return None  # half of it would be lost
         late = frozenset(one.dest for one in self.taken.values()) & self.late
         return Plan(self.taken, skipped, late, frozenset(gone))
 
@@ -130,12 +132,12 @@ class _Planner:
         read, access = reads(step), self.stretch.inline.get(step.index)
         if access is not None:
             base = registers_from(step.base, 2 if access.kind == GLOBAL_ROW else 1)
-            if base & self.plain or any(_pair(one.dest) & base for one in self.open.values()):
+            if base & (self.plain | self.stale) or any(_pair(one.dest) & base for one in self.open.values()):
                 return False
             if access.kind == GLOBAL_ROW:
                 data = [s.n for s in step.sources if s.kind == "reg" and s.n != RZ] if step.op == "ST" else []
                 read = read & ~base | sum(1 << n for n in set(data))
-        if any(_pair(n) & read for n in self.late):
+        if read & self.stale or any(_pair(n) & read for n in self.late):
             return False
         written = writes(step)
         hit = {n for n in self.late if _pair(n) & written}
@@ -143,6 +145,7 @@ class _Planner:
             return False
         self.late -= hit
         self.gone |= hit
+        self.stale = (self.stale | sum(_pair(n) for n in hit)) & ~written
         self.plain |= written
         return True
 
@@ -150,9 +153,10 @@ class _Planner:
         """Take a sum into the plan, if it can be."""
         even = not (one.base | one.dest) & 1
         opened = any(other.dest == one.base for other in self.open.values())
-        if not even or opened or self.plain & _pair(one.base):
+        if not even or opened or (self.plain | self.stale) & _pair(one.base):
             return False
         self.plain &= ~_pair(one.dest)
+        self.stale &= ~_pair(one.dest)
         self.late.add(one.dest)
         self.taken[one.low] = self.open[one.high] = one
         return True

@@ -121,7 +121,8 @@ class RowTable:
             known = k.var(k.load(I32, record + WARP.KNOWN))
             for bit, (step, access) in wanted.items():
                 for _ in k.when((known.value & bit) == 0):
-                    base = k.load(I32, record + (REGISTERS + VECTOR * step.base), LANES)
+                    at = record + (REGISTERS + VECTOR * step.base)
+                    base = k.splat(0) if step.base == RZ else k.load(I32, at, LANES)
                     bytes = 4 * words_of(step.mods.get("size", 4))
                     good = rows.good(access.kind, base, everyone, access.low, access.high, bytes)
                     known.value = known.value | k.select(good, bit, 0)

@@ -57,6 +57,7 @@ again:
     ISETP.LT.AND P0, PT, R11, c[0x0][0x154], PT
     IADD R4.CC, R16, -0x40
     IADD.X R5, R17, -0x1
+{more}
     BAR.SYNC 0x0
     @P0 BRA `(again)
     IADD R14.CC, R6, c[0x0][0x148]
@@ -82,13 +83,13 @@ class Gpu:
         self.input = self.memory.map(IN, SIZE)
         self.memory.map(OUT, SIZE)
 
-    def run(self, threads: int, data: NDArray[np.int32], step: int) -> list[list[int]]:
+    def run(self, threads: int, data: NDArray[np.int32], step: int, more: str = "") -> list[list[int]]:
         self.memory.write(IN, data.tobytes())
         bank = bytearray(0x160)
         bank[8:12] = (16).to_bytes(4, "little")
         numbers = np.array([IN, OUT], np.uint64).tobytes() + np.array([step, ROUNDS], np.uint32).tobytes()
         bank[0x140:0x158] = numbers
-        code = Code("test", assemble(PROGRAM).code, 32)
+        code = Code("test", assemble(PROGRAM.format(more=more)).code, 32)
         block = (16, threads // 16)
         self.result = self.launcher.launch(code, (1,), block, {0: bytes(bank)}, 4 * threads, tier=self.tier)
         out = np.frombuffer(self.memory.read(OUT, SIZE), np.int32).reshape(4, -1)
@@ -121,6 +122,15 @@ def test_registers_when_the_row_is_left(gpu: Gpu, threads: int, step: int) -> No
     data = np.random.default_rng(threads).integers(-(1 << 20), 1 << 20, SIZE // 4).astype(np.int32)
     assert gpu.run(threads, data, step) == _model(threads, data, step)
     assert not gpu.events and not gpu.result.faults
+
+
+def test_half_of_an_address_is_written(gpu: Gpu) -> None:
+    """The other half, which only the table has, is read as a number then."""
+    data = np.arange(SIZE // 4, dtype=np.int32)
+    found, wanted = gpu.run(128, data, 0x400, "MOV R16, R11\nIADD R10, R10, R17"), _model(128, data, 0x400)
+    others = [(IN + 4 * np.arange(128) + (n + 1) * 2 * 0x400 + n * BACK) >> 32 for n in range(ROUNDS)]
+    assert found[0] == (np.array(wanted[0]) + sum(others)).tolist()
+    assert found[1:] == [*wanted[1:3], [ROUNDS] * 128]
 
 
 @pytest.mark.parametrize("turn", [1, 30, 100])
@@ -199,4 +209,42 @@ def test_warps_part_in_the_middle_of_a_row(gpu: Gpu, writer: int) -> None:
     gpu.launcher.launch(code, (1,), (16, 16), {0: bytes(bank)}, 1024, tier=gpu.tier)
     out = np.frombuffer(gpu.memory.read(OUT, 1024), np.int32).reshape(8, 32)
     assert out.tolist() == [[2 * (4 if warp <= writer else 3)] * 32 for warp in range(8)]
+    assert not gpu.events
+
+
+# Each round adds a word at a fixed place, and the thread's own word. R255 is no register of the records.
+FIXED = """
+    S2R R1, SR_TID.X
+    S2R R2, SR_TID.Y
+    XMAD R3, R2, 0x10, R1
+    SHL R6, R3, 0x2
+    MOV R10, RZ
+    MOV R11, RZ
+    STS [R6], R3
+    BAR.SYNC 0x0
+again:
+    LDS.U.32 R13, [R6]
+    LDS.U.32 R14, [0x104]
+    LDS.U.32 R15, [0x108]
+    IADD R10, R10, R13
+    IADD R10, R10, R14
+    IADD R10, R10, R15
+    IADD32I R11, R11, 0x1
+    ISETP.LT.AND P0, PT, R11, 0x4, PT
+    BAR.SYNC 0x0
+    @P0 BRA `(again)
+    IADD R14.CC, R6, c[0x0][0x148]
+    IADD.X R15, RZ, c[0x0][0x14c]
+    STG.E [R14], R10
+    EXIT
+"""
+
+
+def test_words_at_fixed_places(gpu: Gpu) -> None:
+    bank = bytearray(0x160)
+    bank[0x148:0x150] = OUT.to_bytes(8, "little")
+    code = Code("test", assemble(FIXED).code, 32)
+    gpu.launcher.launch(code, (3,), (16, 16), {0: bytes(bank)}, 1024, tier=gpu.tier)
+    out = np.frombuffer(gpu.memory.read(OUT, 1024), np.int32)
+    assert out.tolist() == [4 * (n + 0x41 + 0x42) for n in range(256)]
     assert not gpu.events

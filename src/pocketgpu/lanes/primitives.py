@@ -41,7 +41,7 @@ class Primitives(ABC):
         """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels.
 
         in_memory: leave variables in memory, for kernels that need many of them in many blocks: there most would end up
-        in memory, but the compiler takes long to see which.
+        in memory, but the compiler takes long to see which. Only processors with registers for masks do so.
         """
         self.hurried, self.in_memory = True, in_memory
 

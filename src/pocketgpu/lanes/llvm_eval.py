@@ -122,7 +122,7 @@ class LLVMLang(Lang):
         aligned += machine_code.in_order() if self.takes_turns else ""
         tail = ["ret void", "}", f'attributes #0 = {{ nounwind {aligned}"no-stack-arg-probe" }}', *_WEIGHTS]
         if self.hurried:
-            head.insert(0, machine_code.HURRIED)
+            head.insert(0, machine_code.IN_MEMORY if self.in_memory else machine_code.HURRIED)
         return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"
 
     # -- emission -----------------------------------------------------------------------------------------------

@@ -22,9 +22,12 @@ from pocketgpu.lanes import background, code_image, object_cache
 from pocketgpu.lanes.target import Target, host
 
 _ABI = 2  # raise when the meaning of a kernel's IR, its calling convention or the form of images changes
-HURRIED = "; few passes"
-"""The first line of a text that is to be compiled quickly."""
+HURRIED, IN_MEMORY = "; few passes", "; few passes, variables in memory"
+"""First lines of texts that are to be compiled quickly."""
 _FEW_PASSES = ("simplify_cfg", "sroa", "instruction_combine", "simplify_cfg", "aggressive_dce")
+"""SROA puts variables into registers."""
+_MASKED = 16
+"""Processors with so many lanes have registers for masks."""
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=lock.acquire, after_in_child=lock.release, after_in_parent=lock.release)
@@ -110,7 +113,11 @@ def compile_object(text: str) -> bytes:
     if text.startswith(HURRIED):
         # They take a fifth of the time of all passes. Long code without branches is as fast.
         passes = llvm.create_new_module_pass_manager()
+        # Masks of lanes are slow to make and to use in memory without registers for masks.
+        in_memory = text.startswith(IN_MEMORY) and host().lanes >= _MASKED
         for name in _FEW_PASSES:
+            if in_memory and name == "sroa":
+                continue
             getattr(passes, f"add_{name}_pass")()
     else:
         passes = builder.getModulePassManager()

@@ -34,12 +34,16 @@ may follow: what the condition usually is."""
 class Primitives(ABC):
     """Operations of an evaluator. Each is described at the word of `Lang` that ends in it."""
 
-    hurried = takes_turns = False
+    hurried = in_memory = takes_turns = False
 
     # -- what only the compiler needs to know -----------------------------------------------------------------------
-    def hurry(self) -> None:
-        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels."""
-        self.hurried = True
+    def hurry(self, in_memory: bool = False) -> None:
+        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels.
+
+        in_memory: leave variables in memory, for kernels that need many of them in many blocks: there most would end up
+        in memory, but the compiler takes long to see which. Only processors with registers for masks do so.
+        """
+        self.hurried, self.in_memory = True, in_memory
 
     def take_turns(self) -> None:
         """Have the compiler order instructions as for a processor that runs them in their order. So chains of which

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pocketgpu.lanes import I32, I64, Engine, Jump, LaneError, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, Engine, Jump, LaneError, Lang, Value, kernel, machine_code
 from pocketgpu.lanes.target import Target, making_for
 
 OUT = 4096
@@ -176,3 +176,36 @@ def test_chains_that_take_turns() -> None:
     for target, tuned in ((Target.of_level("x86-64-v3"), True), (Target("generic", "", "", 8, True, False), False)):
         with making_for(target):
             assert ("tune-cpu" in two_chains.trace(16, {})) is tuned
+
+
+@kernel(lanes=16, rounds=I32)
+def long_way(k: Lang, rounds: Value, *, in_memory: bool) -> None:
+    """A graph with variables of all kinds, made quickly."""
+    k.hurry(in_memory=in_memory)
+    count, total, odd = k.var(0), k.var(k.i64(1)), k.var(k.iota() < 0)
+
+    def step() -> int:
+        count.value = count.value + 1
+        total.value = total.value * 3 + k.to_i64(count.value)
+        odd.value = odd.value ^ ((k.iota() & count.value) != 0)
+        return 1
+
+    k.graph([step, lambda: (count.value < rounds, 0, -1)])
+    k.store(I64, OUT, total.value)
+    k.store(I32, OUT + 64, k.select(odd.value, 1, 0))
+
+
+def test_variables_that_stay_in_memory() -> None:
+    """The results are the same, and the text says how it is to be compiled."""
+    found = []
+    for evaluator, in_memory in (("llvm", False), ("llvm", True), ("numpy", True)):
+        arena = np.zeros(1 << 16, np.uint8)
+        Engine(arena, evaluator).get(long_way, in_memory=in_memory)(9)
+        found.append(arena.tobytes())
+    assert found[0] == found[1] == found[2] and any(found[0])
+    heads = [long_way.trace(16, {"in_memory": in_memory}).splitlines()[0] for in_memory in (False, True)]
+    assert heads == [machine_code.HURRIED, machine_code.IN_MEMORY]
+    for level, other in (("x86-64-v4", True), ("x86-64-v3", False)):
+        with making_for(Target.of_level(level)):
+            ways = [machine_code.compile_object(long_way.trace(16, {"in_memory": way})) for way in (False, True)]
+        assert (len(ways[0]) < len(ways[1])) is other  # each use of a variable is an access of memory

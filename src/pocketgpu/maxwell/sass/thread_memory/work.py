@@ -83,7 +83,13 @@ BLOCK = Struct(
     f"FAULT_LIST:{8 * FAULTS}",
 )  # fmt: skip
 SCRATCH = (BLOCK.size + VECTOR - 1) // VECTOR * VECTOR
-WARPS = SCRATCH + SCRATCH_VECTORS * VECTOR
+ROW_TABLE = SCRATCH + SCRATCH_VECTORS * VECTOR
+"""Where a slot has words of its warps' registers, in rows: see `warp/row_table.py`."""
+ROW_WORDS = 32
+"""So many words of a warp's half fit."""
+ROW_WORD = 4 * 2 * (MAX_THREADS // LANES)
+"""Bytes of such a word of both halves of all warps."""
+WARPS = ROW_TABLE + ROW_WORDS * ROW_WORD
 
 FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")
 

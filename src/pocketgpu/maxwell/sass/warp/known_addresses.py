@@ -14,13 +14,16 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, reads, writes
-from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, OperandSource, Step
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import NOTED_PAGES
 from pocketgpu.maxwell.sass.warp.inline_access import GLOBAL_ROW, InlineAccess, NotedPages
 
 MOST = 22
 """Kinds of accesses of a program that are remembered. There are bits for these, and for the pages that are noted."""
+
+PAGES = ((1 << NOTED_PAGES) - 1) << MOST
+"""The bits of pages."""
 
 Key = tuple[int, ...]
 
@@ -65,10 +68,21 @@ class KnownAddresses:
 
     def pages(self, p: WarpPlace, step: Step) -> NotedPages:
         """Where the pages of an access of global memory are noted."""
-        rows = [key for key in self._keys if key[0] == GLOBAL_ROW][:NOTED_PAGES]
-        key = (GLOBAL_ROW, step.base)
-        number = rows.index(key) if key in rows else None
+        number = self.page_number(step.base)
         return NotedPages(p, number, self.bits, 1 << (MOST + (number or 0)))
+
+    def page_number(self, n: int) -> int | None:
+        """Which of NOTED_PAGES addresses in register `n` have; None: none."""
+        rows = self._rows()
+        return rows.index((GLOBAL_ROW, n)) if (GLOBAL_ROW, n) in rows else None
+
+    @property
+    def page_count(self) -> int:
+        """How many addresses have noted pages."""
+        return len(self._rows())
+
+    def _rows(self) -> list[Key]:
+        return [key for key in self._keys if key[0] == GLOBAL_ROW][:NOTED_PAGES]
 
     def bit(self, step: Step, access: InlineAccess) -> int:
         """The bit of an access; 0 if it has none."""
@@ -124,11 +138,10 @@ class SureAddresses(KnownAddresses):
 
     needed = _cleared = _set = 0
 
-    def begin(self, bits: Value, sums: Iterable[Sum]) -> None:
-        """Begin with what is known so far. sums: of a stretch of code, which need the bits of their bases."""
+    def begin(self, bits: Value) -> None:
+        """Begin with what is known so far."""
         self.bits.value = bits
         self.needed = self._cleared = self._set = 0
-        self._sums = list(sums)
 
     def need(self, bits: int) -> Value:
         """Whether bits are set (a scalar)."""
@@ -136,10 +149,9 @@ class SureAddresses(KnownAddresses):
         self.needed |= bits
         return self.k.i32(0) != 0 if bits & self._cleared else (self.bits.value & bits) == bits
 
-    def need_bases(self) -> Value:
-        """Whether what is added to is known, at the beginning (a scalar)."""
-        bases = {one.base for one in self._sums} - {one.dest for one in self._sums if one.dest != one.base}
-        return self.need(sum(self._keys[GLOBAL_ROW, n] for n in bases))
+    def need_base(self, one: Sum) -> Value:
+        """Whether what is added to is known (a scalar)."""
+        return self.need(self._keys[GLOBAL_ROW, one.base])
 
     def write(self, n: int) -> None:
         bits = self._bases.get(n, 0)
@@ -182,6 +194,11 @@ def sums_of(flow: Flow, block: CodeBlock) -> list[Sum]:
     return found
 
 
+def addend(step: Step, base: int) -> OperandSource:
+    """What an addition to a register adds: its other source."""
+    return step.sources[1] if step.sources[0].kind == "reg" and step.sources[0].n == base else step.sources[0]
+
+
 def _base(step: Step, same: int) -> int | None:
     """The register to which an addition adds the same in all lanes; None if it is no such addition."""
     plain = not step.guarded and step.test == ALWAYS and not step.mods.get("sat") and step.dest != RZ
@@ -192,4 +209,4 @@ def _base(step: Step, same: int) -> int | None:
     return varied[0] if len(varied) == 1 and len(others) == 1 and reads(step) else None
 
 
-__all__ = ["KnownAddresses", "Sum", "sums_of"]
+__all__ = ["PAGES", "KnownAddresses", "Sum", "SureAddresses", "addend", "sums_of"]

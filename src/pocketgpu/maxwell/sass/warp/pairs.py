@@ -2,17 +2,18 @@
 
 A chain of additions keeps a warp waiting for each result. Two chains take no longer than one. So a stretch of a program
 from one barrier to the next one gets a form for two warps, if that is a straight way but for branches that both take.
-Accesses of memory must be simple for both. That is checked before anything is stored: if it was not found out before
-(`known_addresses.py`), or if a branch goes another way, each warp runs the stretch by itself. So what the two warps
-store is what one after the other would have stored.
+Accesses of memory must be simple for all warps of the row. That is checked before (`row_table.py`). If a branch goes
+another way, the warps that are left run the stretch each by itself. So what two warps store is what one after the other
+would have stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.lanes import Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.control import ENDS, Action, action_of
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
@@ -20,21 +21,20 @@ from pocketgpu.maxwell.sass.program.registers import ALL, reads_words, registers
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
-from pocketgpu.maxwell.sass.thread_memory.work import WARP
+from pocketgpu.maxwell.sass.thread_memory.work import ROW_WORD
 from pocketgpu.maxwell.sass.warp.functions import called
 from pocketgpu.maxwell.sass.warp.inline_access import (
     GLOBAL_ROW,
     TWIN_ROW,
     InlineAccess,
     RowPlaces,
-    aligned,
-    row_addresses,
 )
-from pocketgpu.maxwell.sass.warp.known_addresses import Sum, SureAddresses, sums_of
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.program.residence import Residence
     from pocketgpu.maxwell.sass.warp.row import Row
+    from pocketgpu.maxwell.sass.warp.row_table import RowTable
 
 MOST_BLOCKS = 3
 """Blocks of a stretch."""
@@ -68,6 +68,14 @@ class Stretch:
     def count(self) -> int:
         """How many instructions a warp executes."""
         return sum(b.last - b.first + 1 for b in self.blocks)
+
+    def kept(self, places: Residence) -> int:
+        """The registers that warps store at its end."""
+        last = self.blocks[-1]
+        found = places.barrier(last.number, places.flow.block_at[self.following])
+        for block, after in pairwise(self.blocks):
+            found |= places.edge(block.number, after.number)
+        return found
 
     def accesses(self) -> Iterator[tuple[int, Step, InlineAccess, bool]]:
         """(place among the steps, step, access, whether the address is computed in the stretch)."""
@@ -141,26 +149,29 @@ def _known(row: Row, step: Step, access: InlineAccess) -> bool:
 
 
 class PairedMachine(VariableMachine):
-    """One of two warps: its accesses of memory were checked before.
+    """One of two warps: its accesses of memory were checked before, and the table of the row has their addresses.
 
-    places: of rows in global memory, by instruction. twin: the other warp. same: instructions that load the same rows.
+    second: 0 for the first of the two warps, 1 for the other. twin: the other warp. same: instructions that load the
+    same rows.
     """
 
-    def __init__(
-        self, k: Lang, place: WarpPlace, flow: Flow, inline: Iterable[Mapping[int, InlineAccess]]
-    ) -> None:  # fmt: skip
+    def __init__(self, k: Lang, place: WarpPlace, flow: Flow, table: RowTable, second: int) -> None:
         super().__init__(k, place, flow)
-        self.known = self.sure = SureAddresses(k, flow.steps, inline)
-        self.places: dict[int, RowPlaces] = {}
+        self.table, self.second = table, second
+        self.places: dict[int, int] = {}
         self.twin: PairedMachine | None = None
-        self.same: set[int] = set()
+        self.same: frozenset[int] = frozenset()
         self._loaded: dict[int, list[Value]] = {}
 
     def ask_shared(self, step: Step, access: InlineAccess, mask: Value) -> None:
         """Nothing is left to ask."""
 
     def global_row(self, step: Step, access: InlineAccess, mask: Value) -> RowPlaces:
-        return self.places[step.index]
+        return RowPlaces(self.k, list(self.table.first_lanes(self.second, self.places[step.index])))
+
+    def firsts(self, n: int) -> tuple[Value, Value]:
+        place = self.table.place.get(n)
+        return super().firsts(n) if place is None else self.table.first_lanes(self.second, place)
 
     def shared_words(self, step: Step, access: InlineAccess) -> list[Value]:
         if self.twin is not None and step.index in self.same:
@@ -168,26 +179,13 @@ class PairedMachine(VariableMachine):
         found = self._loaded[step.index] = super().shared_words(step, access)
         return found
 
-    def take_up(self, sums: Iterable[Sum]) -> None:
-        """A stretch with some sums of addresses begins."""
-        self.places, self._loaded, self.twin, self.same = {}, {}, None, set()
-        self.sure.begin(self.k.load(I32, self.place.word(WARP.KNOWN)), self.sure.passes(sums))
-
-    def check(self, accesses: list[tuple[Step, InlineAccess]]) -> Value:
-        """Whether accesses are simple (a scalar)."""
-        k, known = self.k, self.sure
-        wanted, all_addresses, good = 0, list[Value](), k.i32(0) == 0
-        for step, access in accesses:
-            wanted |= known.bit(step, access) if access.asks else 0
-            if access.kind == GLOBAL_ROW:
-                addresses = row_addresses(k, self.firsts(step.base), self.firsts(step.base + 1), step.offset)
-                pages = known.pages(self.place, step)
-                wanted |= pages.bit
-                found, places = pages.inside(addresses)
-                good, all_addresses = good & found, [*all_addresses, *addresses]
-                self.places[step.index] = RowPlaces(k, places)
-        good = known.need(wanted) & good
-        return good & aligned(k, all_addresses) if all_addresses else good
+    def take_up(self, stretch: Stretch, twin: PairedMachine | None) -> None:
+        """A stretch begins. twin: a warp that loads the same rows where the halves of a warp share them."""
+        self.begin(stretch.inline, {}, (), ALL)
+        rows = [step.index for _, step, access, _ in stretch.accesses() if access.kind == GLOBAL_ROW]
+        self.places = {index: self.table.rows + ROW_WORD * n for n, index in enumerate(rows)}
+        self._loaded, self.twin = {}, twin
+        self.same = frozenset(step.index for _, step, access, _ in stretch.accesses() if access.kind == TWIN_ROW)
 
     def execute(self, step: Step) -> None:
         """An instruction, for all lanes."""
@@ -201,76 +199,47 @@ class PairedMachine(VariableMachine):
 class WarpPair:
     """The form of stretches for two warps of a row."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: Row, table: RowTable) -> None:
         k = row.k
-        self.row, self.record = row, k.var(row.first_record)
+        self.row, self.table, self.record = row, table, k.var(row.first_record)
         """record: of the second warp."""
         second = WarpPlace(k, row.place.launch, row.place.slot, row.warp, self.record)
-        self.machines = [PairedMachine(k, place, row.flow, row.inline.values()) for place in (row.place, second)]
+        places = (row.place, second)
+        self.machines = [PairedMachine(k, place, row.flow, table, n) for n, place in enumerate(places)]
         for machine in self.machines:
             machine.active = lambda: k.i32(-1)
 
     def run(self, stretch: Stretch) -> None:
         """A stretch for both warps, and what they leave in their records at the barrier."""
         row, flow = self.row, self.row.flow
-        self._unless(self._begin(stretch), stretch)
-        late = {place: (step, access) for place, step, access, computed in stretch.accesses() if computed}
-        for n, step in enumerate(stretch.steps[: stretch.early]):
-            if n in late:
-                for machine in self.machines:
-                    self._unless(machine.check([late[n]]), stretch)
+        self.record.value = row.record.value + row.stride
+        one, other = self.machines
+        one.take_up(stretch, None)
+        other.take_up(stretch, one if stretch.early == len(stretch.steps) else None)
+        for step in stretch.steps[: stretch.early]:
             for machine in self.machines:
                 self._step(machine, step, stretch)
         for machine in self.machines:
             for step in stretch.steps[stretch.early :]:
                 self._step(machine, step, stretch)
-        last = stretch.blocks[-1]
-        words = reads_words(flow.steps[last.last])
-        kept = row.residence.barrier(last.number, flow.block_at[stretch.following])
-        for block, after in zip(stretch.blocks, (*stretch.blocks[1:], None), strict=True):
+        words, kept = reads_words(flow.steps[stretch.blocks[-1].last]), stretch.kept(row.residence)
+        for block in stretch.blocks:
             words |= flow.words_after(block.number)
-            kept |= 0 if after is None else row.residence.edge(block.number, after.number)
         for machine in self.machines:
             machine.settle_all(words)
             machine.put_away(kept, row.k.i32(-1))
-            known = machine.sure.now()
-            if known is not None:
-                row.k.store(I32, machine.place.word(WARP.KNOWN), known)
-
-    def _begin(self, stretch: Stretch) -> Value:
-        """Begin a stretch; returns whether both warps can go on together (a scalar)."""
-        row = self.row
-        self.record.value = row.record.value + row.stride
-        sums = [one for block in stretch.blocks for one in sums_of(row.flow, block)]
-        first = [(step, access) for _, step, access, computed in stretch.accesses() if not computed]
-        good = row.k.i32(0) == 0
-        for machine in self.machines:
-            machine.begin(stretch.inline, {}, sums, ALL)
-            machine.take_up(sums)
-            good = good & machine.sure.need_bases() & machine.check(first)
-        return good & self._share(first) if stretch.early == len(stretch.steps) else good
-
-    def _share(self, accesses: list[tuple[Step, InlineAccess]]) -> Value:
-        """Let both warps load the rows once that the halves of a warp share; returns whether they are the same."""
-        one, other = self.machines
-        rows = [step for step, access in accesses if access.kind == TWIN_ROW]
-        other.twin, other.same, good = one, {step.index for step in rows}, self.row.k.i32(0) == 0
-        for n in sorted({step.base for step in rows}):
-            good = good & (one.firsts(n)[0] == other.firsts(n)[0])
-        return good
 
     def _step(self, machine: PairedMachine, step: Step, stretch: Stretch) -> None:
+        if step.index in self.table.plans[stretch.first].skipped:
+            return
         if step.index not in stretch.branches:
             if action_of(step) is not Action.NOTHING:
                 machine.execute(step)
         elif step.guarded:
             taken = machine.shared_guard(step)
             assert taken is not None
-            self._unless(taken if stretch.branches[step.index] else ~taken, stretch)
-
-    def _unless(self, good: Value, stretch: Stretch) -> None:
-        """Go on with the first warp alone, from the beginning of the stretch: nothing has been stored."""
-        self.row.k.escape(~good, self.row.after_barrier[stretch.first])
+            # Nothing has been stored: this warp can go on alone from the beginning of the stretch.
+            self.row.k.escape(~taken if stretch.branches[step.index] else taken, self.row.leaving)
 
 
 __all__ = ["PairedMachine", "Stretch", "WarpPair", "stretches"]

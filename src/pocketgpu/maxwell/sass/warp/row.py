@@ -23,6 +23,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     DONE,
     LANES,
     LAUNCH,
+    NOTED,
     READY,
     ROW_GOES_ON,
     WAITING,
@@ -30,7 +31,9 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARPS,
     Barrier,
 )
+from pocketgpu.maxwell.sass.warp.known_addresses import PAGES
 from pocketgpu.maxwell.sass.warp.pairs import Stretch, WarpPair, stretches
+from pocketgpu.maxwell.sass.warp.row_table import RowTable
 from pocketgpu.maxwell.sass.warp.specialise import Specialised
 from pocketgpu.maxwell.sass.warp.warp_machine import barrier_value
 
@@ -65,8 +68,8 @@ class Row(Specialised):
         super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count, half_rows=half_rows)
         self.warps = k.var(0)
         """How many warps run in a row; 0: one by itself."""
-        self.paired = k.var(0)
-        """How many of them may run two at a time."""
+        self.paired = k.var(False)
+        """Whether they may run two at a time."""
         self.pair_steps = k.var(k.i64(0))
         """Steps of those since the row was released last; the record of the first warp has them afterwards."""
         self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
@@ -74,7 +77,11 @@ class Row(Specialised):
         self.barriers: dict[int, int] = {}
         """Numbers of barriers, by the instruction after a BAR, where warps can meet."""
         self.pairs: dict[int, int] = {}
-        """For the first instruction of a stretch after a barrier: its form for two warps."""
+        self.prepared: dict[int, int] = {}
+        """For the first instruction of a stretch after a barrier: its form for two warps, and what comes before it for
+        all of them."""
+        self.passed = k.var(0)
+        """The pages that the warp before this one has noted."""
         self.spent = k.var(0)
         """Steps of this call."""
 
@@ -87,12 +94,13 @@ class Row(Specialised):
         self.warps.value = p.of_block(BLOCK.ROW)
         p.put_of_block(BLOCK.ROW, k.i32(0))
         if self.pairs:
-            self.paired.value = k.select((p.of_launch(LAUNCH.THREADS) & (LANES - 1)) == 0, self.warps.value, 0)
+            self.paired.value = (p.of_launch(LAUNCH.THREADS) & (2 * LANES - 1)) == 0
         way = super()._enter()
         self.begun_at.value = k.select(k.load(I32, p.word(WARP.STARTED)) == 0, _BEGINNING, self.resume.value)
         return way
 
     def _take_up(self) -> None:
+        self.passed.value = self.machine.known.bits.value & PAGES
         super()._take_up()
         self.state.value = READY
         self.stack.overflow.value = 0
@@ -145,8 +153,18 @@ class Row(Specialised):
         }  # fmt: skip
         self.alone = {index: add(partial(self._alone, index)) for index in self.barriers}
         found = stretches(self) if self.flow.steady and not self.count else []
-        pair = WarpPair(self) if found else None
-        self.pairs = {one.first: add(partial(self._pair, pair, one)) for one in found if pair is not None}
+        if found:
+            self._add_together(RowTable(self, found))
+
+    def _add_together(self, table: RowTable) -> None:
+        """Nodes for all warps at once."""
+        add, pair = self._add, WarpPair(self, table)
+        self.table = table
+        self.leaving, self.surveyed, self.filled = add(self._leave_row), add(self._surveyed), add(self._filled)
+        self.finished = add(self._finish)
+        for first, one in table.stretches.items():
+            self.prepared[first] = add(partial(self._prepare, one))
+            self.pairs[first] = add(partial(self._pair, pair, one))
 
     # -- the row ----------------------------------------------------------------------------------------------------
     def _met(self) -> Next:
@@ -173,23 +191,58 @@ class Row(Specialised):
 
     def _on(self) -> Next:
         self._take_up()
-        points = tuple(self.after_barrier)
-        alone = Jump(self.begun_at.value, (*self.after_barrier.values(), self.fresh), points)
         if not self.pairs:
-            return alone
-        nodes = (*(self.pairs.get(i, self.after_barrier[i]) for i in points), self.fresh)
-        return (self.warp.value + 1 < self.paired.value, Jump(self.begun_at.value, nodes, points), alone)
+            return self._by_itself()
+        used = (self.table.filled.value != 0, self._together(), self.surveyed)
+        return ((self.warp.value == 0) & self.paired.value, used, self._by_itself())
+
+    def _by_itself(self) -> Jump:
+        """A warp goes on by itself."""
+        points = tuple(self.after_barrier)
+        return Jump(self.begun_at.value, (*self.after_barrier.values(), self.fresh), points)
+
+    def _together(self) -> Jump:
+        """All warps go on, two at a time if they can."""
+        points = tuple(self.prepared)
+        return Jump(self.begun_at.value, (*self.prepared.values(), self.leaving), points)
+
+    def _surveyed(self) -> Next:
+        self.table.survey()
+        return self._together()
+
+    def _filled(self) -> Next:
+        self.table.fill()
+        return self._together()
+
+    def _leave_row(self) -> Next:
+        """The warps from this one on go on by themselves."""
+        self.table.leave(self.warp.value)
+        self._take_up()
+        return self._by_itself()
+
+    def _prepare(self, stretch: Stretch) -> Next:
+        """Before the first warps run a stretch."""
+        k, table = self.k, self.table
+        k.escape(~table.ready(stretch), self.leaving)
+        k.escape(table.filled.value == 0, self.filled)
+        k.escape(~table.prepare(stretch), self.leaving)
+        self.arrived.value = k.i32(stretch.following)
+        return self.pairs[stretch.first]
 
     def _pair(self, pair: WarpPair, stretch: Stretch) -> Next:
-        """A stretch for this warp and the next one, or for this one only."""
-        k, warps = self.k, self.warps.value
+        """A stretch for this warp and the next one."""
+        k, table = self.k, self.table
         pair.run(stretch)
         self.pair_steps.value = self.pair_steps.value + k.i64(2 * stretch.count)
-        self.arrived.value = stretch.following  # all warps of the row began at the same place: none can come to another
         self.warp.value = warp = self.warp.value + 2
         self.record.value = self.record.value + 2 * self.stride
-        way = (warp < warps, self.on, self.released)
-        return (warp + 1 < self.paired.value, self.pairs[stretch.first], way, True)
+        table.entry.value = table.entry.value + 16
+        return (warp < self.warps.value, self.pairs[stretch.first], self.finished, True)
+
+    def _finish(self) -> Next:
+        """After the last warps have run a stretch."""
+        self.table.done()
+        return self.released
 
     def _count_pairs(self) -> None:
         """Count the steps of pairs, which were not counted yet."""
@@ -202,10 +255,22 @@ class Row(Specialised):
     def _fresh(self) -> Next:
         """The beginning of the program, for another warp than the first one."""
         self.machine.clear(self.flow.live_in[self.flow.block_at[self.flow.start]])
+        self._pass_pages()
         return self.number[self.flow.start]
+
+    def _pass_pages(self) -> None:
+        """Let this warp have the pages that the one before it has noted: they are the same arrays."""
+        k, at = self.k, self.record.value + WARP.PAGES
+        words = 2 * self.machine.known.page_count * NOTED.size // 4
+        for word in range(0, 4 * words, 32):
+            k.store(I32, at + word, k.load(I32, at - self.stride + word, 8))
+        if words:
+            self.machine.known.bits.value = self.passed.value
 
     def _paused(self) -> Next:
         """The row has had its turn; it can go on."""
+        if self.pairs:
+            self.table.leave(self.k.i32(0))
         self._ready(self.k.i32(0))
         self.place.put_of_block(BLOCK.ROW, self.k.i32(ROW_GOES_ON))
         return -1

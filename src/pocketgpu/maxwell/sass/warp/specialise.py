@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 LONG = 250
 """From so many instructions on, code is made with few passes (`Lang.hurry`)."""
+TANGLED = 2000
+"""From so many registers on that matter at the beginning of a block, summed over blocks, long code leaves variables in
+memory."""
 
 
 class Specialised(Divergence):
@@ -133,7 +136,7 @@ class Specialised(Divergence):
         """Write the code of the program."""
         flow, places, add = self.flow, self.residence, self._add
         if len(flow.reached) > LONG:
-            self.k.hurry()
+            self.k.hurry(in_memory=sum(live.bit_count() for live in flow.live_in) > TANGLED)
         if self.observer is not None:
             self.observer.begins(self.machine)
         add(self._enter)

@@ -335,14 +335,14 @@ class VariableMachine(WarpMachine):
     def firsts(self, n: int) -> tuple[Value, Value]:
         """What a register holds in the first lane of each half."""
         k = self.k
-        if self._waiting >> n & 1:  # the rest of it need not be loaded
+        if n != RZ and self._waiting >> n & 1:  # the rest of it need not be loaded
             low, high = (k.load(I32, self.place.word(REGISTERS + VECTOR * n + 4 * lane)) for lane in (0, HALF))
             return low, high
         return k.lane(self.register(n), 0), k.lane(self.register(n), HALF)
 
     def _glance(self, n: int) -> Value:
         """What a register holds, for a check that is rarely done: it stays where it is."""
-        if self._waiting >> n & 1:
+        if n != RZ and self._waiting >> n & 1:
             return self.k.load(I32, self.place.word(REGISTERS + VECTOR * n), LANES)
         return self.register(n)
 

@@ -58,6 +58,7 @@ from pocketgpu.facts.shader_isa import (
     components,
 )
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.pica.shader.directives import DIRECTIVES
 from pocketgpu.pica.shader.pieces import NewWord, OpenBlock, Operand, Piece, ShaderError, split_pieces
 from pocketgpu.wording import counted
 
@@ -276,21 +277,21 @@ class _Assembler:
     def directive(self, text: str) -> None:
         column = text.column if isinstance(text, Piece) else 1
         name, *words = (Piece.of(one[0], column + one.start()) for one in re.finditer(r"[^\s,]+", text))
-        handlers: dict[str, tuple[int, Callable[..., None]]] = {
-            ".alias": (2, self.add_alias),
-            ".constf": (5, self.add_constant),
-            ".out": (2, self.add_output),
-            ".proc": (1, self.open_proc),
-            ".endproc": (0, self.close_proc),
-            ".word": (1, self.add_word),
-            ".desc": (2, self.add_descriptor),
-        }
-        if name not in handlers:
-            raise self.error(f"no directive {name}", hint=f"Known are {', '.join(handlers)}.")
-        count, handler = handlers[name]
+        if name not in DIRECTIVES:
+            raise self.error(f"no directive {name}", hint=f"Known are {', '.join(DIRECTIVES)}.")
+        count = len(DIRECTIVES[name][0].split())
         if len(words) != count:
             raise self.error(f"{name} takes {count} words, not {len(words)}")
-        handler(*words)
+        handlers: dict[str, Callable[..., None]] = {
+            ".alias": self.add_alias,
+            ".constf": self.add_constant,
+            ".out": self.add_output,
+            ".proc": self.open_proc,
+            ".endproc": self.close_proc,
+            ".word": self.add_word,
+            ".desc": self.add_descriptor,
+        }
+        handlers[name](*words)
 
     def add_word(self, word: str) -> None:
         self.items.append(NewWord(self.line, self.column, word=self.integer(word, "word", 1 << 32)))

@@ -104,9 +104,10 @@ class Assembly:
 def problems(source: str, most: int = 100, stop: Callable[[], bool] | None = None) -> list[ShaderError]:
     """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits."""
     errors = Collected(ShaderError, most, stop)
+    assembler = _Assembler(_LARGEST, errors)
     with contextlib.suppress(ShaderError, Enough), errors:
-        _Assembler(_LARGEST, errors).run(source)
-    return sorted(errors.found, key=lambda error: (error.line, error.column))
+        assembler.run(source)
+    return sorted([*errors.found, *assembler.warnings][:most], key=lambda error: (error.line, error.column))
 
 
 def assemble(source: str, *, words: int = 512) -> Assembly:
@@ -129,7 +130,7 @@ class _Assembler:
         self.constants: dict[int, tuple[float, float, float, float]] = {}
         self.given: dict[int, int] = {}
         self.blocks: list[OpenBlock] = []
-        self.warnings: list[str] = []
+        self.warnings: list[ShaderError] = []
         self.last_end = -1
         self.line = 0
         self.column = 0
@@ -167,7 +168,10 @@ class _Assembler:
             with self.errors:
                 raise self.error(f"the program has {len(code)} words; {self.limit} fit")
         outputs = {register: (s[0], s[1], s[2], s[3]) for register, s in sorted(self.outputs.items())}
-        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, tuple(self.warnings))
+        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, self.remarks())
+
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(f"line {one.line}: {one.message}" for one in self.warnings)
 
     def finish(self, item: NewWord) -> int:
         self.line, self.column = item.line, item.column
@@ -455,7 +459,8 @@ class _Assembler:
                 descriptor |= value << lo
                 care |= ((1 << width) - 1) << lo
         if len({s.number for s in sources if s.number < TEMPORARIES}) > 1:
-            self.warnings.append(f"line {self.line}: consoles cannot read two different v registers at once")
+            text = "consoles cannot read two different v registers at once"
+            self.warnings.append(ShaderError(text, self.line, column=self.column, warning=True))
         item = self.new(code, op, **fields)
         item.descriptor, item.care = descriptor, care
 

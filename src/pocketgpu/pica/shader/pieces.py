@@ -14,13 +14,17 @@ class ShaderError(UsageError):
     """A line of shader text that cannot be assembled.
 
     `line`: its number, from 1 (0: the program as a whole). `column`: where in the line, from 1 (0: not known).
+    `warning`: it can be assembled, but a console may not run it; only `problems` says so.
     """
 
-    def __init__(self, message: str, line: int, *, column: int = 0, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, line: int, *, column: int = 0, hint: str | None = None, warning: bool = False
+    ) -> None:
         place = f"line {line}, column {column}" if column else f"line {line}"
         super().__init__(message, location=place if line else None, hint=hint)
         self.line = line
         self.column = column
+        self.warning = warning
 
 
 class Piece(str):

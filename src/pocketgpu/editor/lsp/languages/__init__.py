@@ -1,0 +1,1 @@
+"""The three languages behind one description."""

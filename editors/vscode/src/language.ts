@@ -1,14 +1,15 @@
 // The client of `pocketgpu lsp`.
 
 import * as vscode from "vscode";
-import { LanguageClient, type LanguageClientOptions, type ServerOptions, TransportKind } from "vscode-languageclient/node";
+import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
 import { command } from "./program";
 
 export const LANGUAGES = ["pocketgpu-pica", "pocketgpu-sass", "pocketgpu-mme"];
 
 export function serverOptions(): ServerOptions {
   const [program, ...before] = command() as [string, ...string[]];
-  return { command: program, args: [...before, "lsp"], transport: TransportKind.stdio };
+  // Without a transport the streams are used as they are; with one, the client adds an argument for the server.
+  return { command: program, args: [...before, "lsp"] };
 }
 
 export function clientOptions(): LanguageClientOptions {

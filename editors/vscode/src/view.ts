@@ -49,7 +49,8 @@ export class Viewers implements vscode.Disposable {
         reject(new ProgramError(error.trim() || `the viewer ended with ${code}`));
       });
     });
-    await vscode.env.openExternal(vscode.Uri.parse(link, true));
+    // A Uri would be written with %3D in the place of the = that comes before the key; VS Code takes the text as it is.
+    await vscode.env.openExternal(link as unknown as vscode.Uri);
     return link;
   }
 

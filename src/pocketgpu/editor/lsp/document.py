@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from pocketgpu.editor.lsp.lexer import parts_of
+from pocketgpu.editor.lsp.lexer import after_labels, parts_of
 from pocketgpu.editor.lsp.model import Definition, Kind, Language, Token
 from pocketgpu.editor.lsp.text import MOST_BYTES, lines_of
 from pocketgpu.late_dataclass import dataclass
@@ -128,22 +128,24 @@ class Document:
         depth = 0
         for line in self.lines:
             labels, statement, comment = parts_of(self.known[line])
-            text = ""
-            if statement:
+            begin = after_labels(line, labels)
+            rest = line[begin : len(line) if comment is None else comment.start]
+            text, moved = rest.strip(), begin + len(rest) - len(rest.lstrip())
+            remark = "" if comment is None else comment.text.rstrip()
+            heads = "".join(f"{one.text}:" for one in labels)
+            if "".join(line[:begin].split()) != heads or (text and (not statement or statement[0].start != moved)):
+                found.append((line.rstrip(), ""))  # something before the statement is no token
+                continue
+            head = "".join(f"{one.text}: " for one in labels)
+            if text:
                 column, depth = self.language.indent(statement, depth)
-                body = self.language.body(line, statement)
-                head = "".join(f"{one.text}: " for one in labels)
-                text = " " * column + body
+                shifted = [Token(one.kind, one.start - moved, one.end - moved, one.text) for one in statement]
+                text = " " * column + self.language.body(text, shifted)
                 if head:  # labels before the statement use its indentation
                     text = head + (text[len(head) :] if text[: len(head)].isspace() else text.lstrip())
-            elif labels:
-                text = " ".join(f"{one.text}:" for one in labels)
-            elif comment is not None and line[:1].isspace():
+            elif not head and remark and line[:1].isspace():
                 text = " " * (4 + 4 * depth)
-            if not self.known[line] or (not labels and not statement and comment is None):
-                found.append((line.rstrip(), ""))
-            else:
-                found.append((text, comment.text.rstrip() if comment is not None else ""))
+            found.append((text or head.rstrip(), remark))
         return _with_comments(found)
 
 

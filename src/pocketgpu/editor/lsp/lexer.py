@@ -64,3 +64,11 @@ def parts_of(tokens: Sequence[Token]) -> tuple[list[Token], list[Token], Token |
     while rest and rest[0].kind is Kind.LABEL:
         labels.append(rest.pop(0))
     return labels, rest, comment
+
+
+def after_labels(line: str, labels: Sequence[Token]) -> int:
+    """The column after the labels of a line and their colon."""
+    if not labels:
+        return 0
+    colon = re.compile(r"\s*:").match(line, labels[-1].end)
+    return colon.end() if colon is not None else labels[-1].end

@@ -139,8 +139,8 @@ class Language(ABC):
         return False
 
     @abstractmethod
-    def body(self, line: str, tokens: Sequence[Token]) -> str:
-        """The statement of a line with its blanks in order, without labels and comment."""
+    def body(self, text: str, tokens: Sequence[Token]) -> str:
+        """A statement with its blanks in order, without labels and comment. Columns of tokens are those in `text`."""
 
     def indent(self, tokens: Sequence[Token], depth: int) -> tuple[int, int]:
         """Blanks before the statement of a line, and the depth of the lines after it."""

@@ -150,8 +150,8 @@ class Mme(Language):
         inner = [plain(name, Kind.MODIFIER, KEYWORDS.get(name, "")) for name in _INNER]
         return [*_expressions().values(), *_methods().values(), *inner]
 
-    def body(self, line: str, tokens: Sequence[Token]) -> str:
-        return spaced(line[tokens[0].start : tokens[-1].end])
+    def body(self, text: str, tokens: Sequence[Token]) -> str:
+        return spaced(text)
 
 
 __all__ = ["Mme"]

@@ -171,8 +171,8 @@ class Pica(Language):
             return page(code(token.text), "comparison of cmp")
         return ""
 
-    def body(self, line: str, tokens: Sequence[Token]) -> str:
-        return spaced(line[tokens[0].start : tokens[-1].end])
+    def body(self, text: str, tokens: Sequence[Token]) -> str:
+        return spaced(text)
 
     def indent(self, tokens: Sequence[Token], depth: int) -> tuple[int, int]:
         head = tokens[0]

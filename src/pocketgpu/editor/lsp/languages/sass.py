@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain
-from pocketgpu.editor.lsp.lexer import Lexer, spaced
+from pocketgpu.editor.lsp.lexer import Lexer
 from pocketgpu.editor.lsp.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS, ENUMS, FORMS, SPECIAL_REGISTERS, Form
 from pocketgpu.facts.maxwell.sass.operations import OPERATIONS, SOURCE_OF_CYCLES, SOURCE_OF_MEANINGS
@@ -24,8 +24,7 @@ from pocketgpu.maxwell.sass.program.registers import PREDICATE_BIT, writes
 _MOST_FORMS = 24
 _COMMENT = (Kind.COMMENT, r"//.*|/\*.*?\*/|\(\*.*?\*\)")
 _SCHEDULE = (Kind.SCHEDULE, r"\[B[-0-5]{6}:[^\]]*\]")
-_OFFSET = re.compile(r"\s*(/\*\s*[0-9a-fA-F]+\s*\*/)")
-_STRAY = re.compile(r"/\*|\(\*")
+_COMMA = re.compile(r"\s*,\s*(?![^\[{]*[\]}])")
 
 _LEXER = Lexer(
     [
@@ -151,32 +150,36 @@ class Sass(Language):
             return page(code(token.text), listed(enums)) if names else ""
         return ""
 
-    def body(self, line: str, tokens: Sequence[Token]) -> str:
-        if any(one.kind is Kind.COMMENT for one in tokens[1:]):
-            return line[tokens[0].start : tokens[-1].end]
-        start = ""
-        rest = [*tokens]
+    def body(self, text: str, tokens: Sequence[Token]) -> str:
+        rest, start = [*tokens], ""
         while rest and rest[0].kind in (Kind.COMMENT, Kind.SCHEDULE):
             start += rest.pop(0).text + " "
         if not rest:
-            return start.rstrip()
-        if any(one.kind is Kind.SCHEDULE for one in rest):
-            return start + line[rest[0].start : rest[-1].end]
+            return text
+        # What is between tokens is no token, and other comments and fields are where nobody writes them.
+        before = tokens[len(tokens) - len(rest) - 1].end if start else 0
+        strange = text[before : rest[0].start].strip()
+        if strange or any(one.kind in (Kind.COMMENT, Kind.SCHEDULE) for one in rest):
+            return text
         if rest[0].kind is Kind.DIRECTIVE:
-            return start + " ".join(line[rest[0].start : rest[-1].end].split())
-        head = next((i for i, one in enumerate(rest) if one.kind is Kind.MNEMONIC), 0)
-        guard = "".join(one.text for one in rest[:head])
-        # What stands between tokens is no token; it must not get lost.
-        if guard != "".join(line[rest[0].start : rest[head].start].split()):
-            return start + line[rest[0].start : rest[-1].end]
-        operands = spaced(line[rest[head].start : rest[-1].end])
-        operands = re.sub(r"\s*;\s*$", " ;", re.sub(r"\s*}$", " }", operands))
-        return f"{start}{guard:>{7}} {operands}" if guard else f"{start}{'':8}{operands}"
+            return start + " ".join(text[rest[0].start :].split())
+        head = next((one.start for one in rest if one.kind is Kind.MNEMONIC), rest[0].start)
+        guard = "".join(text[rest[0].start : head].split())
+        operands = _spaced(text[head:])
+        return f"{start}{guard:>7} {operands}" if guard else f"{start}{'':8}{operands}"
 
     def indent(self, tokens: Sequence[Token], depth: int) -> tuple[int, int]:
         if tokens[0].kind is Kind.DIRECTIVE:
             return (8 if tokens[0].text == ".word" else 0), depth
         return (8 if tokens[0].kind in (Kind.COMMENT, Kind.SCHEDULE) else 0), depth
+
+
+def _spaced(text: str) -> str:
+    """A statement without its guard. Sets in braces and what is in brackets stay as they are."""
+    text, end = text.strip(), ""
+    while text[-1:] == ";" or (text[-1:] == "}" and text.count("{") < text.count("}")):
+        text, end = text[:-1].rstrip(), f" {text[-1]}{end}"
+    return _COMMA.sub(", ", " ".join(text.split())) + end
 
 
 @cache

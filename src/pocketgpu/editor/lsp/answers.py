@@ -13,6 +13,8 @@ from pocketgpu.late_dataclass import dataclass
 Stop = Callable[[], bool]
 """Says when nobody waits for an answer."""
 MOST_COMPLETIONS = 2000
+_CLOSED = ("*/", "*)")
+"""Ends of comments after which the line goes on."""
 _MOST_SHOWN = 4
 """Places of a name that are shown."""
 
@@ -80,9 +82,10 @@ def _number(text: str) -> str:
 def offered(document: Document, line: int, column: int) -> Offer:
     """What could be written at a place."""
     language, text = document.language, document.lines[line][:column]
-    tokens = language.tokens(text)
-    if tokens and tokens[-1].kind is Kind.COMMENT:
+    remarks = [one for one in document.tokens(line) if one.kind is Kind.COMMENT and one.start < column]
+    if any(column < one.end or not one.text.endswith(_CLOSED) for one in remarks):
         return Offer(column, [], [])
+    tokens = [one for one in language.tokens(text) if one.kind is not Kind.COMMENT]
     heads = [i for i, one in enumerate(tokens) if one.kind in (Kind.MNEMONIC, Kind.DIRECTIVE)]
     last = tokens[-1] if tokens and tokens[-1].end == column and tokens[-1].kind is not Kind.OPERATOR else None
     start = column if last is None else last.start

@@ -250,7 +250,7 @@ def commands(text: str) -> Iterator[str]:
 _PLACEHOLDER = r"\W*(?:CAPTURE|SHELL|NAME|VALUE|FILE|TEXT|FOLDER|ADDRESS|OPCODE|IN|OUT|DIR)(?:\.pgc|=VALUE)?\W*"
 
 
-_SERVES = ("view",)
+_SERVES = ("view", "lsp")
 """Commands that run until they are interrupted."""
 
 

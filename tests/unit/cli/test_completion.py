@@ -152,7 +152,7 @@ def test_the_examples_of_help_run(name: str, home: Path, monkeypatch: pytest.Mon
     if name.startswith("cache"):
         monkeypatch.setenv("POCKETGPU_CACHE", str(home / "cache"))
         (home / "cache").mkdir(mode=0o700)
-    if name == "view":  # it serves until somebody ends it
+    if name in ("view", "lsp"):  # it serves until somebody ends it
         monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
         monkeypatch.setattr(serving, "check_installed", lambda: None)
     lines = EXAMPLES[name]

@@ -13,7 +13,7 @@ from support import random_sass
 from support.house import ROOT
 
 from pocketgpu.editor.lsp.languages.factory import LANGUAGES
-from pocketgpu.editor.lsp.model import Language
+from pocketgpu.editor.lsp.languages.model import Language
 from pocketgpu.errors import UsageError
 from pocketgpu.maxwell.mme.assembler import assemble as assemble_macro
 from pocketgpu.maxwell.mme.disassembler import text_of

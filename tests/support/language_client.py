@@ -84,7 +84,7 @@ async def _talk(work: Callable[[Editor], Awaitable[None]], encodings: list[str] 
     client.initialized(lsp.InitializedParams())
     try:
         await work(editor)
-        assert editor.messages == [], "the server told of an error"
+        assert editor.messages == [], "the server had an error"
     finally:
         await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
         client.exit(None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import partial
 
 from pocketgpu.editor.lsp.document import Defined, Document
 from pocketgpu.editor.lsp.languages.markdown import code, page
-from pocketgpu.editor.lsp.model import Entry, Kind, Token
+from pocketgpu.editor.lsp.languages.model import Entry, Kind, Token
 from pocketgpu.late_dataclass import dataclass
 
 Stop = Callable[[], bool]
@@ -114,4 +115,4 @@ def _used(document: Document, line: int) -> list[Entry]:
     for number, text in enumerate(document.lines):
         if document.scopes[number] == scope:
             found |= {one.text for one in document.known[text] if one.kind is Kind.REGISTER and one.text not in known}
-    return [Entry(name, Kind.REGISTER, "register", lambda name=name: code(name)) for name in sorted(found)]  # type: ignore[misc]
+    return [Entry(name, Kind.REGISTER, "register", partial(code, name)) for name in sorted(found)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from pocketgpu.editor.lsp.lexer import after_labels, parts_of
-from pocketgpu.editor.lsp.model import Definition, Kind, Language, Token
-from pocketgpu.editor.lsp.text import MOST_BYTES, lines_of
+from pocketgpu.editor.lsp.languages.lexer import after_labels, parts_of
+from pocketgpu.editor.lsp.languages.model import Definition, Kind, Language, Token
+from pocketgpu.editor.lsp.languages.text import MOST_BYTES, lines_of
 from pocketgpu.late_dataclass import dataclass
 
 _NAMED = (Kind.NAME, Kind.LABEL)

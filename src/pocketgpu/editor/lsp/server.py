@@ -16,8 +16,8 @@ from pocketgpu import __version__
 from pocketgpu.editor.lsp import answers
 from pocketgpu.editor.lsp.document import Defined, Document, Place
 from pocketgpu.editor.lsp.languages.factory import language_of
-from pocketgpu.editor.lsp.model import Kind, Problem, Role
-from pocketgpu.editor.lsp.text import MOST_BYTES, MOST_COLUMNS, column_of, for_assembler, units_of
+from pocketgpu.editor.lsp.languages.model import Kind, Problem, Role
+from pocketgpu.editor.lsp.languages.text import MOST_BYTES, MOST_COLUMNS, column_of, for_assembler, units_of
 
 MOST_PROBLEMS: Final = 100
 WAIT: Final = 0.15
@@ -155,6 +155,7 @@ def make_server() -> Server:
 
     _add_words(server)
     _add_names(server)
+    _add_symbols(server)
     _add_layout(server)
     return server
 
@@ -218,7 +219,7 @@ def _add_words(server: Server) -> None:
 
 
 def _add_names(server: Server) -> None:
-    """Requests about names: where they are defined and used, how else they could be called, all of a document."""
+    """Requests about names: where they are defined and used, and how else they could be called."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
@@ -275,6 +276,10 @@ def _add_names(server: Server) -> None:
         places = await _uses(params)
         found = server.locations(uri, server.documents[uri], places)
         return lsp.WorkspaceEdit({uri: [lsp.TextEdit(one.range, params.new_name) for one in found]})
+
+
+def _add_symbols(server: Server) -> None:
+    """All names of a document."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:

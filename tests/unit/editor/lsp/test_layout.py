@@ -8,7 +8,7 @@ import pytest
 from support.assembly_texts import ASSEMBLE, MME, PICA, SASS, mangled, meaning, random_text, written
 
 from pocketgpu.editor.lsp.document import Document
-from pocketgpu.editor.lsp.model import Language
+from pocketgpu.editor.lsp.languages.model import Language
 
 LANGUAGES = pytest.mark.parametrize("language", [*ASSEMBLE], ids=lambda one: one.name)
 

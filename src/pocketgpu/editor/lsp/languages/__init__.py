@@ -1,1 +1,1 @@
-"""The three languages behind one description."""
+"""What the server knows of each language, as one description."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.editor.lsp.languages.mme import Mme
+from pocketgpu.editor.lsp.languages.model import Language
 from pocketgpu.editor.lsp.languages.pica import Pica
 from pocketgpu.editor.lsp.languages.sass import Sass
-from pocketgpu.editor.lsp.model import Language
 
 LANGUAGES: Final[tuple[Language, ...]] = (Pica(), Sass(), Mme())
 

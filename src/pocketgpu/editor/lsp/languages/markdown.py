@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
-from pocketgpu.editor.lsp.model import Entry, Kind
+from pocketgpu.editor.lsp.languages.model import Entry, Kind
 
 
 def code(text: str) -> str:
@@ -24,12 +25,17 @@ def listed(pairs: Iterable[tuple[str, str]]) -> str:
 
 def plain(name: str, kind: Kind, detail: str) -> Entry:
     """A word whose description is one line."""
-    return Entry(name, kind, detail, lambda: page(code(name), detail))
+    return Entry(name, kind, detail, partial(shown, name, detail))
+
+
+def shown(form: str, *paragraphs: str) -> str:
+    """How a word is written, and what it means."""
+    return page(code(form), *paragraphs)
 
 
 def directives(table: Mapping[str, tuple[str, str]]) -> dict[str, Entry]:
     """The words of a table of directives."""
     return {
-        name: Entry(name, Kind.DIRECTIVE, meaning, lambda n=name, f=form, m=meaning: page(code(f"{n} {f}".rstrip()), m))  # type: ignore[misc]
+        name: Entry(name, Kind.DIRECTIVE, meaning, partial(shown, f"{name} {form}".rstrip(), meaning))
         for name, (form, meaning) in table.items()
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
-from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain
-from pocketgpu.editor.lsp.lexer import Lexer, spaced
-from pocketgpu.editor.lsp.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.lexer import Lexer, spaced
+from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain, shown
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.mme import isa
 from pocketgpu.maxwell.mme.assembler import problems
@@ -48,18 +48,18 @@ def _mnemonics() -> dict[str, Entry]:
     found = {}
     for name in _MNEMONICS:
         forms = [result for result in RESULTS if result.form.split()[0] == name]
-        found[name] = Entry(name, Kind.MNEMONIC, forms[0].doc, lambda forms=forms: _about(forms))  # type: ignore[misc]
+        found[name] = Entry(name, Kind.MNEMONIC, forms[0].doc, partial(_about, forms))
     for name, meaning in KEYWORDS.items():
         form = f"{name} L" if name == "bra" else f"{name} rA, L" if name in BRANCHES else name
-        found[name] = Entry(name, Kind.MNEMONIC, meaning, lambda f=form, m=meaning: page(code(f), m, _SOURCE))  # type: ignore[misc]
+        found[name] = Entry(name, Kind.MNEMONIC, meaning, partial(shown, form, meaning, _SOURCE))
     return found
 
 
 def _about(forms: Sequence[isa.Result]) -> str:
-    shown = [(one.form.format(rd="rD", e="E"), one.doc) for one in forms]
+    own = [(one.form.format(rd="rD", e="E"), one.doc) for one in forms]
     expressions = [(form, operation.doc) for operation in OPERATIONS for form in operation.forms[:1]]
     plain_forms = [(form.replace("{", "").replace("}", ""), doc) for form, doc in expressions]
-    return page(code("\n".join(form for form, _ in shown)), listed(shown), "E is one of", listed(plain_forms), _SOURCE)
+    return page(code("\n".join(form for form, _ in own)), listed(own), "E is one of", listed(plain_forms), _SOURCE)
 
 
 @cache
@@ -72,19 +72,19 @@ def _expressions() -> dict[str, Entry]:
             name = form.partition("(")[0]
             if name.isidentifier() and name not in found:
                 same = [(one, each.doc) for each in OPERATIONS for one in each.forms if one.startswith(name + "(")]
-                found[name] = Entry(name, Kind.WORD, operation.doc, lambda same=same: _about_expression(same))  # type: ignore[misc]
+                found[name] = Entry(name, Kind.WORD, operation.doc, partial(_about_expression, same))
     return found
 
 
 def _about_expression(forms: Sequence[tuple[str, str]]) -> str:
-    shown = [(form.replace("{", "").replace("}", ""), doc) for form, doc in forms]
-    return page(code("\n".join(form for form, _ in shown)), listed(shown), _SOURCE)
+    own = [(form.replace("{", "").replace("}", ""), doc) for form, doc in forms]
+    return page(code("\n".join(form for form, _ in own)), listed(own), _SOURCE)
 
 
 @cache
 def _methods() -> dict[str, Entry]:
     return {
-        f"@{name}": Entry(f"@{name}", Kind.METHOD, f"word {words.start:#x}", lambda name=name: _about_method(name))  # type: ignore[misc]
+        f"@{name}": Entry(f"@{name}", Kind.METHOD, f"word {words.start:#x}", partial(_about_method, name))
         for name, words in B197.places
     }
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
+from pocketgpu.editor.lsp.languages.lexer import Lexer, spaced
 from pocketgpu.editor.lsp.languages.markdown import code, directives, page, plain
-from pocketgpu.editor.lsp.lexer import Lexer, spaced
-from pocketgpu.editor.lsp.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
 from pocketgpu.facts.shader_isa import (
     COMPARE_NAMES,
     F1C,
@@ -67,7 +67,7 @@ def _mnemonics() -> dict[str, Entry]:
     for number in sorted(OPCODES, reverse=True):
         op = OPCODES[number]
         name = op.name.lower()
-        found[name] = Entry(name, Kind.MNEMONIC, op.doc, lambda op=op, number=number: _about(op, number))  # type: ignore[misc]
+        found[name] = Entry(name, Kind.MNEMONIC, op.doc, partial(_about, op, number))
     for name, meaning in _BLOCKS.items():
         found[name] = plain(name, Kind.MNEMONIC, meaning)
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
+from pocketgpu.editor.lsp.languages.lexer import Lexer
 from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain
-from pocketgpu.editor.lsp.lexer import Lexer
-from pocketgpu.editor.lsp.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS, ENUMS, FORMS, SPECIAL_REGISTERS, Form
 from pocketgpu.facts.maxwell.sass.operations import OPERATIONS, SOURCE_OF_CYCLES, SOURCE_OF_MEANINGS
 from pocketgpu.maxwell.sass.isa import reference
@@ -58,7 +58,7 @@ def _forms(op: str) -> tuple[Form, ...]:
 @cache
 def _mnemonics() -> dict[str, Entry]:
     return {
-        name: Entry(name, Kind.MNEMONIC, one.meaning, lambda name=name: _about(name))  # type: ignore[misc]
+        name: Entry(name, Kind.MNEMONIC, one.meaning, partial(_about, name))
         for name, one in sorted(OPERATIONS.items())
     }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pocketgpu.editor.lsp.model import Kind, Token
-from pocketgpu.editor.lsp.text import MOST_COLUMNS
+from pocketgpu.editor.lsp.languages.model import Kind, Token
+from pocketgpu.editor.lsp.languages.text import MOST_COLUMNS
 
 Rules = Sequence[tuple[Kind, str]]
 

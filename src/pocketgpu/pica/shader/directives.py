@@ -13,3 +13,10 @@ DIRECTIVES: Final[dict[str, tuple[str, str]]] = {
     ".word": ("WORD", "any 32 bits in the place of an instruction"),
     ".desc": ("NUMBER WORD", "an operand descriptor; @NUMBER after an instruction makes it use that"),
 }
+
+OF_PICASSO: Final = frozenset({
+    ".bool", ".constfa", ".consti", ".dvle", ".else", ".end", ".entry", ".fvec", ".gsh", ".in", ".ivec", ".nodvle",
+    ".setb", ".setf", ".seti", ".uniform", ".vsh",
+})  # fmt: skip
+"""Directives of picasso, the assembler of homebrew, which the one here does not have. A text with one of them is
+picasso's. Source: the manual of picasso."""

@@ -110,6 +110,20 @@ def test_all_errors_of_a_text_have_their_places(name: str, text: str, found: lis
     talk(work)
 
 
+def test_a_text_of_picasso_is_told_apart() -> None:
+    text = "; a shader of homebrew\n.proc main\n    mov r0, v0\n  .fvec projection[4]\n.end\n"
+
+    async def work(editor: Editor) -> None:
+        uri = "file:///a/vertex.v.pica"
+        await editor.open(uri, text)
+        (one,) = problems = await editor.problems(uri)
+        assert spans(text, problems) == [(3, ".fvec")] and one.severity == lsp.DiagnosticSeverity.Warning
+        found = await editor.ask("textDocument/hover", lsp.HoverParams(**editor.at(uri, "mov")))
+        assert "copy of the source" in found.contents.value
+
+    talk(work)
+
+
 def test_columns_in_other_units() -> None:
     async def work(editor: Editor) -> None:
         await editor.open(CODE, ".kernel k\n/* \u00e9\U0001f600 */ FOO\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 
@@ -22,7 +23,7 @@ from pocketgpu.facts.shader_isa import (
     Opcode,
 )
 from pocketgpu.pica.shader.assembler import problems
-from pocketgpu.pica.shader.directives import DIRECTIVES
+from pocketgpu.pica.shader.directives import DIRECTIVES, OF_PICASSO
 
 _FILES = {
     "v": (TEMPORARIES, "input"), "r": (UNIFORMS - TEMPORARIES, "temporary"), "o": (TEMPORARIES, "output"),
@@ -42,6 +43,9 @@ _BLOCKS = {
 _OPENS = frozenset({"ifu", "ifc", "loop"})
 _CLOSES = frozenset({"endif", "endloop"})
 _COMMENT = (Kind.COMMENT, r"(?:;|//).*")
+
+_PICASSO = re.compile(rf"^[ \t]*({'|'.join(re.escape(name) for name in sorted(OF_PICASSO, key=len)[::-1])})\b", re.M)
+_IS_PICASSO = "this is a text of picasso, whose language is larger than the one here: its errors are not looked for"
 
 _LEXER = Lexer(
     [
@@ -113,6 +117,9 @@ class Pica(Language):
         return _LEXER.tokens(line)
 
     def problems(self, text: str, most: int, stop: Callable[[], bool]) -> Iterable[Problem]:
+        if (other := _PICASSO.search(text)) is not None:
+            line, start = text.count("\n", 0, other.start(1)) + 1, text.rfind("\n", 0, other.start(1)) + 1
+            return [Problem(_IS_PICASSO, line, other.start(1) - start + 1, warning=True)]
         return [Problem(one.message, one.line, one.column, one.hint, one.warning) for one in problems(text, most, stop)]
 
     def words(self, kind: Kind) -> Words:

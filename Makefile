@@ -9,6 +9,7 @@
 #             the samples and all of POCKETGPU_RECORDINGS, which takes long)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
 # make page   the page of `pocketgpu view`, by Node.js, into src/pocketgpu/view/page/
+# make vsix   the extension for VS Code, by Node.js, into src/pocketgpu/editor/vsix/
 # make wheel  the package with code compiled ahead of time for Linux on x86-64, and that page, into dist/
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
@@ -20,7 +21,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test quick conformance mutants lint fuzz oracle bench page wheel docs clean distclean
+.PHONY: demo test quick conformance mutants lint fuzz oracle bench page vsix wheel docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -87,8 +88,20 @@ viewer/node_modules/.package-lock.json: viewer/package-lock.json
 	@echo "installing what the page of the viewer is made of into viewer/node_modules"
 	@cd viewer && npm ci --no-audit --no-fund --loglevel=error
 
+VSIX := src/pocketgpu/editor/vsix/pocketgpu.vsix
+vsix: $(VSIX)
+
+$(VSIX): editors/vscode/node_modules/.package-lock.json \
+         $(shell find editors/vscode -path editors/vscode/node_modules -prune -o -path editors/vscode/dist -prune -o -type f -print)
+	@cd editors/vscode && npm run --silent package
+
+# Scripts of packages are not run: nothing here needs them.
+editors/vscode/node_modules/.package-lock.json: editors/vscode/package-lock.json
+	@echo "installing what the extension for VS Code is made with into editors/vscode/node_modules"
+	@cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
 wheel: $(VENV)/.ready-test
-	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: the wheel has no page of the viewer"; fi
+	@if command -v npm > /dev/null; then $(MAKE) page vsix; else echo "no Node.js: the wheel has no page of the viewer and no extension"; fi
 	$(BIN)/python tools/make_kernels.py
 	$(BIN)/python -m hatchling build -t wheel
 	$(BIN)/python tools/check_wheel.py
@@ -97,7 +110,8 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
 
 clean:
-	rm -rf viewer/node_modules src/pocketgpu/view/page build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf viewer/node_modules src/pocketgpu/view/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
+	rm -rf build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean

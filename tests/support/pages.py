@@ -44,6 +44,7 @@ SHOWN = ("json", "text")
 ELSEWHERE = {
     ("docs/guides/recorder.md", "c"): "tests/recorder/test_examples.py",
     ("docs/guides/recorder.md", "sh"): "tests/recorder/test_examples.py",
+    ("docs/guides/editor-language.md", "lua"): "tests/unit/editor/lsp/test_neovim.py",
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
 }
 """Blocks that another test runs."""
@@ -250,7 +251,7 @@ def commands(text: str) -> Iterator[str]:
 _PLACEHOLDER = r"\W*(?:CAPTURE|SHELL|NAME|VALUE|FILE|TEXT|FOLDER|ADDRESS|OPCODE|IN|OUT|DIR)(?:\.pgc|=VALUE)?\W*"
 
 
-_SERVES = ("view",)
+_SERVES = ("view", "lsp")
 """Commands that run until they are interrupted."""
 
 

@@ -58,6 +58,7 @@ COMMANDS: dict[str, str] = {
     "shader step": (
         "FILE VALUES --kernel -k --from --to --nan --most --grid --block --at --arg --shared --json --debug"
     ),
+    "lsp": "--port --debug",
     "switches": "--json --debug",
     "doctor": "--json --debug",
     "cache info": "--json --debug",

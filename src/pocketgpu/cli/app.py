@@ -59,6 +59,7 @@ COMMANDS = {
     "launch": "Run a kernel for the Switch's GPU on this computer.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
+    "lsp": "Help an editor with shaders, kernels and macros: a language server.",
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show, fill or empty the folder of compiled code.",

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.late_dataclass import dataclass
 
+SOURCE = "3dbrew GPU/Shader Instruction Set"
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -59,7 +61,7 @@ F5I = Format("5i", {**_MAD, "src3": (5, 7), "src2": (12, 5)}, "src3")
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """`sources`: number of source operands. `flow`: it may change the program counter."""
+    """`sources`: number of source operands. `flow`: it may change the program counter. `doc`: what it does."""
 
     name: str
     format: Format
@@ -69,46 +71,46 @@ class Opcode:
 
 
 _TABLE: dict[int, Opcode] = {
-    0x00: Opcode("ADD", F1, 2),
-    0x01: Opcode("DP3", F1, 2),
-    0x02: Opcode("DP4", F1, 2),
+    0x00: Opcode("ADD", F1, 2, doc="sum of the sources, component by component"),
+    0x01: Opcode("DP3", F1, 2, doc="dot product of x, y and z, in all components"),
+    0x02: Opcode("DP4", F1, 2, doc="dot product of all four components, in all components"),
     0x03: Opcode("DPH", F1, 2, doc="dot product with w of the first source taken as 1"),
     0x04: Opcode("DST", F1, 2, doc="distance vector (1, y*y, z, w)"),
-    0x05: Opcode("EX2", F1, 1),
-    0x06: Opcode("LG2", F1, 1),
+    0x05: Opcode("EX2", F1, 1, doc="2 to the power of x, in all components"),
+    0x06: Opcode("LG2", F1, 1, doc="logarithm to base 2 of x, in all components"),
     0x07: Opcode("LITP", F1, 1, doc="partial lighting; sets the condition codes"),
-    0x08: Opcode("MUL", F1, 2),
-    0x09: Opcode("SGE", F1, 2),
-    0x0A: Opcode("SLT", F1, 2),
-    0x0B: Opcode("FLR", F1, 1),
-    0x0C: Opcode("MAX", F1, 2),
-    0x0D: Opcode("MIN", F1, 2),
-    0x0E: Opcode("RCP", F1, 1),
-    0x0F: Opcode("RSQ", F1, 1),
-    0x12: Opcode("MOVA", F1, 1),
-    0x13: Opcode("MOV", F1, 1),
-    0x18: Opcode("DPHI", F1I, 2),
-    0x19: Opcode("DSTI", F1I, 2),
-    0x1A: Opcode("SGEI", F1I, 2),
-    0x1B: Opcode("SLTI", F1I, 2),
-    0x20: Opcode("BREAK", F0, flow=True),
-    0x21: Opcode("NOP", F0),
-    0x22: Opcode("END", F0, flow=True),
-    0x23: Opcode("BREAKC", F2, flow=True),
-    0x24: Opcode("CALL", F2, flow=True),
-    0x25: Opcode("CALLC", F2, flow=True),
-    0x26: Opcode("CALLU", F3, flow=True),
-    0x27: Opcode("IFU", F3, flow=True),
-    0x28: Opcode("IFC", F2, flow=True),
-    0x29: Opcode("LOOP", F3, flow=True),
+    0x08: Opcode("MUL", F1, 2, doc="product of the sources, component by component"),
+    0x09: Opcode("SGE", F1, 2, doc="1 where the first source is greater than or equal to the second, else 0"),
+    0x0A: Opcode("SLT", F1, 2, doc="1 where the first source is less than the second, else 0"),
+    0x0B: Opcode("FLR", F1, 1, doc="the largest whole number that is not greater"),
+    0x0C: Opcode("MAX", F1, 2, doc="the greater of the sources, component by component"),
+    0x0D: Opcode("MIN", F1, 2, doc="the lesser of the sources, component by component"),
+    0x0E: Opcode("RCP", F1, 1, doc="1 / x, in all components"),
+    0x0F: Opcode("RSQ", F1, 1, doc="1 / square root of x, in all components"),
+    0x12: Opcode("MOVA", F1, 1, doc="the whole part of the source into the address registers a0.x and a0.y"),
+    0x13: Opcode("MOV", F1, 1, doc="copy of the source"),
+    0x18: Opcode("DPHI", F1I, 2, doc="DPH with the uniform as its second source"),
+    0x19: Opcode("DSTI", F1I, 2, doc="DST with the uniform as its second source"),
+    0x1A: Opcode("SGEI", F1I, 2, doc="SGE with the uniform as its second source"),
+    0x1B: Opcode("SLTI", F1I, 2, doc="SLT with the uniform as its second source"),
+    0x20: Opcode("BREAK", F0, flow=True, doc="leaves the innermost loop"),
+    0x21: Opcode("NOP", F0, doc="nothing"),
+    0x22: Opcode("END", F0, flow=True, doc="ends the program"),
+    0x23: Opcode("BREAKC", F2, flow=True, doc="leaves the innermost loop if the condition is true"),
+    0x24: Opcode("CALL", F2, flow=True, doc="runs NUM instructions at DST and comes back"),
+    0x25: Opcode("CALLC", F2, flow=True, doc="the same if the condition is true"),
+    0x26: Opcode("CALLU", F3, flow=True, doc="the same if the boolean uniform is true"),
+    0x27: Opcode("IFU", F3, flow=True, doc="runs what follows if the boolean uniform is true, else what is at DST"),
+    0x28: Opcode("IFC", F2, flow=True, doc="runs what follows if the condition is true, else what is at DST"),
+    0x29: Opcode("LOOP", F3, flow=True, doc="runs what follows, up to DST, x + 1 times; aL begins at y and grows by z"),
     0x2A: Opcode("EMIT", F0, doc="geometry shader: copy the outputs to the chosen vertex slot"),
     0x2B: Opcode("SETEMIT", F4, doc="geometry shader: choose slot, primitive and winding of the next EMIT"),
-    0x2C: Opcode("JMPC", F2, flow=True),
-    0x2D: Opcode("JMPU", F3, flow=True),
+    0x2C: Opcode("JMPC", F2, flow=True, doc="goes to DST if the condition is true"),
+    0x2D: Opcode("JMPU", F3, flow=True, doc="goes to DST if the boolean uniform is true, or false if NUM is odd"),
 }
-_TABLE |= {op: Opcode("CMP", F1C, 2) for op in (0x2E, 0x2F)}
-_TABLE |= {op: Opcode("MADI", F5I, 3) for op in range(0x30, 0x38)}
-_TABLE |= {op: Opcode("MAD", F5, 3) for op in range(0x38, 0x40)}
+_TABLE |= {op: Opcode("CMP", F1C, 2, doc="compares x with x into cmp.x and y with y into cmp.y") for op in (0x2E, 0x2F)}
+_TABLE |= {op: Opcode("MADI", F5I, 3, doc="MAD with the uniform as its third source") for op in range(0x30, 0x38)}
+_TABLE |= {op: Opcode("MAD", F5, 3, doc="product of the first two sources plus the third") for op in range(0x38, 0x40)}
 OPCODES = _TABLE
 """By the top six bits of the word (CMP and MAD have several numbers); the others are undefined."""
 

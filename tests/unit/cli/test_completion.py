@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -152,7 +153,11 @@ def test_the_examples_of_help_run(name: str, home: Path, monkeypatch: pytest.Mon
     if name.startswith("cache"):
         monkeypatch.setenv("POCKETGPU_CACHE", str(home / "cache"))
         (home / "cache").mkdir(mode=0o700)
-    if name == "view":  # it serves until somebody ends it
+    if name == "lsp":  # it serves until somebody ends it
+        language = pytest.importorskip("pocketgpu.editor.lsp.server", reason="pygls is not installed")
+        server = SimpleNamespace(start_io=lambda: None, start_tcp=lambda *_: None)
+        monkeypatch.setattr(language, "make_server", lambda: server)
+    if name == "view":  # so does this
         monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
         monkeypatch.setattr(serving, "check_installed", lambda: None)
     lines = EXAMPLES[name]

@@ -64,6 +64,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "shader run": ("shader run vertex.shbin v0=1,2,3 c8=1,1,1,1",),
     "shader step": ("shader step scene.ctf.xz f1/d3/v5", "shader step vertex.shbin v0=1,2,3",
         "shader step squares.sass --block 32 --arg zeros:160 --arg u32:32 --at b0/t3"),
+    "lsp": ("lsp", "lsp --port 4711"),
     "switches": ("switches",),
     "doctor": ("doctor",),
     "cache info": ("cache info",),

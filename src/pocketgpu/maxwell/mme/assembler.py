@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from pocketgpu.collected import Collected, Enough
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.mme import isa, text
@@ -17,11 +19,20 @@ _MAX_LINES = 1 << 16
 
 
 class MacroSyntaxError(UsageError):
-    """A line that cannot be assembled; `line` counts from 1."""
+    """A line that cannot be assembled; `line` and `column` count from 1, column 0 is not known."""
 
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(message, location=f"line {line}")
+    def __init__(self, message: str, line: int, column: int = 0) -> None:
+        super().__init__(message, location=f"line {line}, column {column}" if column else f"line {line}")
         self.line = line
+        self.column = column
+
+
+class _Wrong(ValueError):
+    """A part of a statement that cannot be read; `part` is its text."""
+
+    def __init__(self, message: str, part: str) -> None:
+        super().__init__(message)
+        self.part = part
 
 
 def assemble(source: str) -> list[int]:
@@ -29,26 +40,43 @@ def assemble(source: str) -> list[int]:
 
     :raises MacroSyntaxError: a line that cannot be read, an unknown label or method, a number that does not fit.
     """
-    statements: list[tuple[int, str]] = []
+    return _words(source, Collected(MacroSyntaxError))
+
+
+def problems(source: str, most: int = 100, stop: Callable[[], bool] | None = None) -> list[MacroSyntaxError]:
+    """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits."""
+    errors = Collected(MacroSyntaxError, most, stop)
+    with contextlib.suppress(MacroSyntaxError, Enough), errors:
+        _words(source, errors)
+    return sorted(errors.found, key=lambda error: (error.line, error.column))
+
+
+def _words(source: str, errors: Collected[MacroSyntaxError]) -> list[int]:
+    statements: list[tuple[int, int, str]] = []
     labels: dict[str, int] = {}
     lines = source.splitlines()
     if len(lines) > _MAX_LINES:
         raise MacroSyntaxError(f"more than {_MAX_LINES} lines", _MAX_LINES + 1)
     for number, line in enumerate(lines, 1):
-        rest = _COMMENT.split(line, maxsplit=1)[0].strip()
-        while match := _LABEL.match(rest):
-            if match[1] in labels:
-                raise MacroSyntaxError(f"label {match[1]!r} stands twice", number)
-            labels[match[1]] = len(statements)
-            rest = rest[match.end() :].strip()
-        if rest:
-            statements.append((number, rest))
+        with errors:
+            whole = _COMMENT.split(line, maxsplit=1)[0].rstrip()
+            rest = whole.lstrip()
+            while match := _LABEL.match(rest):
+                if match[1] in labels:
+                    column = len(whole) - len(rest) + match.start(1) + 1
+                    raise MacroSyntaxError(f"label {match[1]!r} stands twice", number, column)
+                labels[match[1]] = len(statements)
+                rest = rest[match.end() :].lstrip()
+            if rest:
+                statements.append((number, len(whole) - len(rest) + 1, rest))
     words = []
-    for at, (number, statement) in enumerate(statements):
-        try:
-            words.append(encode(statement, at, labels))
-        except ValueError as error:
-            raise MacroSyntaxError(str(error), number) from None
+    for at, (number, column, statement) in enumerate(statements):
+        with errors:
+            try:
+                words.append(encode(statement, at, labels))
+            except ValueError as error:
+                part = max(statement.find(error.part), 0) if isinstance(error, _Wrong) else 0
+                raise MacroSyntaxError(str(error), number, column + part) from None
     return words
 
 
@@ -88,7 +116,7 @@ def _branch(statement: re.Match[str], at: int, labels: Mapping[str, int]) -> int
     elif target in labels:
         distance = labels[target] - at
     else:
-        raise ValueError(f"there is no label {target!r}")
+        raise _Wrong(f"there is no label {target!r}", target)
     parts = {"op": isa.BRANCH, "ra": int(register[1]) if register else 0, "not_zero": text.BRANCHES[kind]}
     return _fields(parts | {"annul": int(annul is not None), "immediate": distance})
 
@@ -105,7 +133,7 @@ def _expression(expression: str) -> int:
             else:
                 parts[name] = isa.FUNCTION[part].code if name == "function" else _number(part)
         return _fields(parts)
-    raise ValueError(f"{expression!r} is no expression")
+    raise _Wrong(f"{expression!r} is no expression", expression)
 
 
 def _fields(parts: Mapping[str, int]) -> int:
@@ -128,7 +156,7 @@ def _number(text: str) -> int:
     if digits.startswith("@"):
         method = B197.get(digits[1:])
         if method is None:
-            raise ValueError(f"the 3D class has no method {digits[1:]!r}")
+            raise _Wrong(f"the 3D class has no method {digits[1:]!r}", digits)
         value = method.word
     else:
         value = int(digits, 16 if digits[:2].lower() == "0x" else 10)
@@ -142,7 +170,7 @@ def _number(text: str) -> int:
     return value | more << METHOD_STEP.lo
 
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "problems"]
 
 
 def __dir__() -> list[str]:

@@ -27,6 +27,17 @@ NUMBER = rf"-?\s*{_SIMPLE}(?:\s*:\s*{_SIMPLE})?"
 FUNCTION_NAMES = "|".join(sorted(isa.FUNCTION, key=len, reverse=True))
 BRANCHES = {"bra": 0, "bz": 0, "bnz": 1}
 """Mnemonic of a branch to its `not_zero`; `bra` tests register 0."""
+DIRECTIVES = {".word": ("WORD", "any 32 bits in the place of an instruction")}
+"""Directives: for each the words after it, and what it says."""
+KEYWORDS = {
+    "exit": "the macro ends after one more instruction",
+    "nop": "nothing",
+    "bra": "branch",
+    "bz": "branch if the register is 0",
+    "bnz": "branch if the register is not 0",
+    "annul": "a branch that is taken skips the next instruction",
+}
+"""Words that are in no form of the table."""
 
 
 def _pattern(form: str, fields: dict[str, str]) -> re.Pattern[str]:

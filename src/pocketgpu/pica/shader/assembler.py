@@ -32,13 +32,13 @@ Source: 3dbrew GPU/Shader Instruction Set.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
 
+from pocketgpu.collected import Collected, Enough
 from pocketgpu.displayed import line_of
-from pocketgpu.errors import UsageError
 from pocketgpu.facts.shader_isa import (
     COMPARE_NAMES,
     COMPONENT_MASKS,
@@ -58,9 +58,13 @@ from pocketgpu.facts.shader_isa import (
     components,
 )
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.pica.shader.directives import DIRECTIVES
+from pocketgpu.pica.shader.pieces import NewWord, OpenBlock, Operand, Piece, ShaderError, split_pieces
 from pocketgpu.wording import counted
 
 UNUSED = 0x1F
+_LARGEST = 4096
+"""Words of the larger of the two kinds of programs."""
 DESCRIPTORS = 128
 COMPONENTS = "xyzw"
 # The result is the same with the sources exchanged, so a uniform may be on either side.
@@ -69,14 +73,6 @@ _NAMES: dict[str, tuple[int, Opcode]] = {}
 for _number in sorted(OPCODES, reverse=True):
     _NAMES[OPCODES[_number].name] = (_number, OPCODES[_number])
 _CONDITIONS = {"or": 0, "and": 1, "x": 2, "y": 3}
-
-
-class ShaderError(UsageError):
-    """A line of shader text that cannot be assembled. `line`: its number, from 1 (0: the program as a whole)."""
-
-    def __init__(self, message: str, line: int, *, hint: str | None = None) -> None:
-        super().__init__(message, location=f"line {line}" if line else None, hint=hint)
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,40 +101,13 @@ class Assembly:
         return self.labels.get("main", 0)
 
 
-@dataclass(slots=True)
-class _Operand:
-    number: int
-    negate: int = 0
-    selector: int = 0x1B
-    index: int = 0
-
-    @property
-    def wide(self) -> bool:
-        return self.number >= UNIFORMS or self.index != 0
-
-
-@dataclass(slots=True)
-class _NewWord:
-    """One word to assemble: `fields` known already, `targets` to be filled when all labels are known."""
-
-    line: int
-    format: Format | None = None
-    word: int = 0
-    targets: list[tuple[str, Callable[[], int]]] = field(default_factory=list)
-    descriptor: int | None = None
-    care: int = 0
-    number: int | None = None
-    flow: bool = False
-
-
-@dataclass(slots=True)
-class _OpenBlock:
-    kind: str
-    line: int
-    start: int
-    item: _NewWord | None = None
-    middle: int = -1
-    name: str = ""
+def problems(source: str, most: int = 100, stop: Callable[[], bool] | None = None) -> list[ShaderError]:
+    """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits."""
+    errors = Collected(ShaderError, most, stop)
+    assembler = _Assembler(_LARGEST, errors)
+    with contextlib.suppress(ShaderError, Enough), errors:
+        assembler.run(source)
+    return sorted([*errors.found, *assembler.warnings][:most], key=lambda error: (error.line, error.column))
 
 
 def assemble(source: str, *, words: int = 512) -> Assembly:
@@ -146,53 +115,71 @@ def assemble(source: str, *, words: int = 512) -> Assembly:
 
     :raises ShaderError: with the line and the problem.
     """
-    return _Assembler(words).run(source)
+    return _Assembler(words, Collected(ShaderError)).run(source)
 
 
 class _Assembler:
-    def __init__(self, words: int) -> None:
+    def __init__(self, words: int, errors: Collected[ShaderError]) -> None:
         self.limit = words
-        self.items: list[_NewWord] = []
+        self.errors = errors
+        self.items: list[NewWord] = []
         self.labels: dict[str, int] = {}
         self.procs: dict[str, tuple[int, int]] = {}
         self.aliases: dict[str, str] = {}
         self.outputs: dict[int, list[int]] = {}
         self.constants: dict[int, tuple[float, float, float, float]] = {}
         self.given: dict[int, int] = {}
-        self.blocks: list[_OpenBlock] = []
-        self.warnings: list[str] = []
+        self.blocks: list[OpenBlock] = []
+        self.warnings: list[ShaderError] = []
         self.last_end = -1
         self.line = 0
+        self.column = 0
 
     def error(self, message: str, *, hint: str | None = None) -> ShaderError:
-        return ShaderError(message, self.line, hint=hint)
+        return ShaderError(message, self.line, column=self.column, hint=hint)
+
+    def at(self, text: str, offset: int = 0) -> None:
+        """What follows is about a piece of the line; a text without a column changes nothing."""
+        if isinstance(text, Piece):
+            self.column = text.column + offset
 
     def run(self, source: str) -> Assembly:
         for self.line, raw in enumerate(source.splitlines(), 1):
-            text = re.split(r";|//", raw, maxsplit=1)[0].strip()
-            while match := re.match(r"([A-Za-z_]\w*)\s*:\s*", text):
-                self.label(match[1])
-                text = text[match.end() :]
-            if text.startswith("."):
-                self.directive(text)
-            elif text:
-                self.instruction(text)
-        if self.blocks:
-            self.line = self.blocks[-1].line
-            raise self.error(f"{self.blocks[-1].kind} has no end")
+            text = Piece.of(re.split(r";|//", raw, maxsplit=1)[0], 1)
+            with self.errors:
+                while match := re.match(r"([A-Za-z_]\w*)\s*:\s*", text):
+                    self.at(text)
+                    name, text = match[1], Piece.of(text[match.end() :], text.column + match.end())
+                    self.label(name)
+                self.at(text)
+                if text.startswith("."):
+                    self.directive(text)
+                elif text:
+                    self.instruction(text)
+        for block in self.blocks[::-1]:
+            self.line, self.column = block.line, block.column
+            with self.errors:
+                raise self.error(f"{block.kind} has no end")
         descriptors = self.share_descriptors()
         code = [self.finish(item) for item in self.items]
         if len(code) > self.limit:
-            raise ShaderError(f"the program has {len(code)} words; {self.limit} fit", self.items[self.limit].line)
+            first = self.items[self.limit]
+            self.line, self.column = first.line, first.column
+            with self.errors:
+                raise self.error(f"the program has {len(code)} words; {self.limit} fit")
         outputs = {register: (s[0], s[1], s[2], s[3]) for register, s in sorted(self.outputs.items())}
-        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, tuple(self.warnings))
+        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, self.remarks())
 
-    def finish(self, item: _NewWord) -> int:
-        self.line = item.line
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(f"line {one.line}: {one.message}" for one in self.warnings)
+
+    def finish(self, item: NewWord) -> int:
+        self.line, self.column = item.line, item.column
         word = item.word
         if item.format is not None:
             for name, target in item.targets:
-                word |= self.place(item.format, name, target())
+                with self.errors:
+                    word |= self.place(item.format, name, target())
         return word
 
     def place(self, format: Format, name: str, value: int) -> int:
@@ -208,6 +195,7 @@ class _Assembler:
         self.labels[name] = len(self.items)
 
     def integer(self, text: str, what: str, limit: int) -> int:
+        self.at(text)
         try:
             value = int(text, 0)
         except ValueError:
@@ -223,6 +211,7 @@ class _Assembler:
             return lambda: number
 
         def look() -> int:
+            self.at(text)
             if text not in self.labels:
                 close = difflib.get_close_matches(text, self.labels, 1)
                 raise self.error(f"no label {text}", hint=f"Did you mean {close[0]}?" if close else None)
@@ -232,6 +221,7 @@ class _Assembler:
 
     def register(self, text: str, files: str) -> tuple[str, int]:
         """File and number of a register name such as c12, or of an alias."""
+        self.at(text)
         name = self.aliases.get(text, text)
         match = re.fullmatch(r"([a-z])(\d+)", name)
         sizes = {"v": 16, "r": 16, "o": 16, "c": 96, "b": 16, "i": 4}
@@ -255,17 +245,22 @@ class _Assembler:
 
     def destination(self, text: str, files: str = "or") -> tuple[int, int]:
         """(register number, mask)."""
+        self.at(text)
         name, _, letters = text.partition(".")
         file, number = self.register(name.strip(), files)
+        self.at(text, len(name) + 1)
         return number + (TEMPORARIES if file == "r" else 0), self.mask(letters or None)
 
-    def source(self, text: str) -> _Operand:
+    def source(self, text: str) -> Operand:
         match = re.fullmatch(r"(-?)\s*(\w+)\s*(?:\[([^\]]*)\])?\s*(?:\.(\w+))?", text)
+        self.at(text)
         if not match:
             raise self.error(f"{text!r} is no source operand")
+        self.at(text, match.start(2))
         file, number = self.register(match[2], "vrc")
         index = 0
         if match[3] is not None:
+            self.at(text, match.start(3))
             inner = re.fullmatch(r"(?:(a0\.x|a0\.y|aL)(?:\+(\d+))?|(\d+))", match[3].replace(" ", ""))
             if not inner:
                 raise self.error(f"{match[3]!r} is no index", hint="A number, a0.x, a0.y or aL, perhaps + number.")
@@ -273,32 +268,37 @@ class _Assembler:
             number += int(inner[2] or inner[3] or 0)
             self.register(f"{file}{number}", file)
         letters = match[4] or COMPONENTS
+        self.at(text, max(match.start(4), 0))
         if len(letters) > 4 or any(letter not in COMPONENTS for letter in letters):
             raise self.error(f"{letters!r} is no swizzle", hint="One to four letters of xyzw.")
         letters += letters[-1] * (4 - len(letters))
         selector = sum(
             COMPONENTS.index(letter) << lo for letter, (lo, _) in zip(letters, COMPONENT_SELECTORS, strict=True)
         )
-        return _Operand(number + {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}[file], int(match[1] == "-"), selector, index)
+        return Operand(number + {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}[file], int(match[1] == "-"), selector, index)
 
     # -- directives -------------------------------------------------------------------------------------------------
     def directive(self, text: str) -> None:
-        name, *words = re.split(r"[\s,]+", text.rstrip(" ,"))
-        handlers: dict[str, tuple[int, Callable[..., None]]] = {
-            ".alias": (2, self.add_alias),
-            ".constf": (5, self.add_constant),
-            ".out": (2, self.add_output),
-            ".proc": (1, self.open_proc),
-            ".endproc": (0, self.close_proc),
-            ".word": (1, lambda word: self.items.append(_NewWord(self.line, word=self.integer(word, "word", 1 << 32)))),
-            ".desc": (2, self.add_descriptor),
-        }
-        if name not in handlers:
-            raise self.error(f"no directive {name}", hint=f"Known are {', '.join(handlers)}.")
-        count, handler = handlers[name]
+        column = text.column if isinstance(text, Piece) else 1
+        name, *words = (Piece.of(one[0], column + one.start()) for one in re.finditer(r"[^\s,]+", text))
+        if name not in DIRECTIVES:
+            raise self.error(f"no directive {name}", hint=f"Known are {', '.join(DIRECTIVES)}.")
+        count = len(DIRECTIVES[name][0].split())
         if len(words) != count:
             raise self.error(f"{name} takes {count} words, not {len(words)}")
-        handler(*words)
+        handlers: dict[str, Callable[..., None]] = {
+            ".alias": self.add_alias,
+            ".constf": self.add_constant,
+            ".out": self.add_output,
+            ".proc": self.open_proc,
+            ".endproc": self.close_proc,
+            ".word": self.add_word,
+            ".desc": self.add_descriptor,
+        }
+        handlers[name](*words)
+
+    def add_word(self, word: str) -> None:
+        self.items.append(NewWord(self.line, self.column, word=self.integer(word, "word", 1 << 32)))
 
     def add_alias(self, name: str, register: str) -> None:
         file, number = self.register(register, "vrcobi")
@@ -323,6 +323,7 @@ class _Assembler:
             codes = [SEMANTICS.index(f"texcoord0.{part}") for part in parts]
         elif semantic == "texcoord0":
             codes = codes[:2]
+        self.at(semantic)
         if not codes:
             known = sorted({name.partition(".")[0] for name in SEMANTICS if name} | {"texcoord0w"})
             raise self.error(f"no semantic {semantic}", hint=f"Known are {', '.join(known)}.")
@@ -337,13 +338,13 @@ class _Assembler:
     # -- blocks -----------------------------------------------------------------------------------------------------
     def open_proc(self, name: str) -> None:
         self.label(name)
-        self.blocks.append(_OpenBlock(".proc", self.line, len(self.items), name=name))
+        self.blocks.append(OpenBlock(".proc", self.line, self.column, len(self.items), name=name))
 
     def close_proc(self) -> None:
         block = self.close_block((".proc",), ".endproc", 1)
         self.procs[block.name] = (block.start, len(self.items))
 
-    def close_block(self, kinds: tuple[str, ...], closer: str, least: int) -> _OpenBlock:
+    def close_block(self, kinds: tuple[str, ...], closer: str, least: int) -> OpenBlock:
         """End the innermost block, with padding. A console checks for the end of a block at its last word, which must
         not be a flow instruction; a block must not be too short or end together with another one."""
         if not self.blocks or self.blocks[-1].kind not in kinds:
@@ -351,7 +352,7 @@ class _Assembler:
         block = self.blocks.pop()
         start = block.start if block.middle < 0 else block.middle
         while len(self.items) - start < least or self.items[-1].flow or self.last_end == len(self.items):
-            self.items.append(_NewWord(self.line, word=_NAMES["NOP"][0] << OPCODE_AT))
+            self.items.append(NewWord(self.line, self.column, word=_NAMES["NOP"][0] << OPCODE_AT))
         self.last_end = len(self.items)
         return block
 
@@ -375,9 +376,10 @@ class _Assembler:
 
     # -- instructions -----------------------------------------------------------------------------------------------
     def instruction(self, text: str) -> None:
+        column = text.column if isinstance(text, Piece) else 1
         text, at, number = text.partition("@")
-        name, _, rest = text.strip().partition(" ")
-        operands = [part.strip() for part in rest.split(",")] if rest.strip() else []
+        name, _, rest = text.rstrip().partition(" ")
+        operands = split_pieces(rest, column + len(name) + 1) if rest.strip() else []
         closers = {"else": self.otherwise, "endif": self.endif, "endloop": self.endloop}
         if name in closers:
             self.expect(name, operands, 0)
@@ -395,24 +397,25 @@ class _Assembler:
             self.arithmetic(code, op, operands)
         else:
             self.expect(name, operands, 0)
-            self.items.append(_NewWord(self.line, op.format, code << OPCODE_AT, flow=op.flow))
+            self.items.append(NewWord(self.line, column, op.format, code << OPCODE_AT, flow=op.flow))
         if at:
-            self.items[-1].number = self.integer(number.strip(), "descriptor", DESCRIPTORS)
+            piece = Piece.of(number, column + len(text) + 1)
+            self.items[-1].number = self.integer(piece, "descriptor", DESCRIPTORS)
 
-    def expect(self, name: str, operands: list[str], *counts: int) -> None:
+    def expect(self, name: str, operands: Sequence[str], *counts: int) -> None:
         if len(operands) not in counts or "" in operands:
             wanted = " or ".join(str(count) for count in counts)
             raise self.error(f"{name} takes {wanted} operands, not {len([o for o in operands if o])}")
 
-    def new(self, code: int, op: Opcode, **fields: int) -> _NewWord:
+    def new(self, code: int, op: Opcode, **fields: int) -> NewWord:
         width = op.format.fields.get("op", (26, 6))[1]
-        item = _NewWord(self.line, op.format, code >> (6 - width) << (32 - width), flow=op.flow)
+        item = NewWord(self.line, self.column, op.format, code >> (6 - width) << (32 - width), flow=op.flow)
         for name, value in fields.items():
             item.word |= self.place(op.format, name, value)
         self.items.append(item)
         return item
 
-    def arithmetic(self, code: int, op: Opcode, operands: list[str]) -> None:
+    def arithmetic(self, code: int, op: Opcode, operands: Sequence[str]) -> None:
         name = op.name
         compare = op.format is F1C
         self.expect(name.lower(), operands, 4 if compare else 1 + op.sources)
@@ -420,20 +423,22 @@ class _Assembler:
         mask, care = 0, 0
         if compare:
             for key, word in (("cmpx", operands[1]), ("cmpy", operands[2])):
+                self.at(word)
                 if word.upper() not in COMPARE_NAMES:
                     names = ", ".join(dict.fromkeys(n.lower() for n in COMPARE_NAMES))
                     raise self.error(f"{word!r} is no comparison", hint=f"Known are {names}.")
                 fields[key] = COMPARE_NAMES.index(word.upper())
             texts = [operands[0], operands[3]]
         elif name == "MOVA":
+            self.at(operands[0])
             register, _, letters = operands[0].partition(".")
             mask, care = self.mask(letters or "xy"), 12
             if register != "a0" or mask & 3:
                 raise self.error(f"mova cannot write {operands[0]}", hint="It writes a0.x, a0.y or a0.xy.")
-            texts = operands[1:]
+            texts = [*operands[1:]]
         else:
             fields["dst"], mask = self.destination(operands[0])
-            care, texts = 15, operands[1:]
+            care, texts = 15, [*operands[1:]]
         sources = [self.source(text) for text in texts]
         if sum(source.wide for source in sources) > 1:
             raise self.error("only one source may be a uniform or indexed", hint="Move one to a temporary register.")
@@ -454,12 +459,13 @@ class _Assembler:
                 descriptor |= value << lo
                 care |= ((1 << width) - 1) << lo
         if len({s.number for s in sources if s.number < TEMPORARIES}) > 1:
-            self.warnings.append(f"line {self.line}: consoles cannot read two different v registers at once")
+            text = "consoles cannot read two different v registers at once"
+            self.warnings.append(ShaderError(text, self.line, column=self.column, warning=True))
         item = self.new(code, op, **fields)
         item.descriptor, item.care = descriptor, care
 
     @staticmethod
-    def arrange(code: int, op: Opcode, sources: list[_Operand]) -> tuple[int, Opcode, list[_Operand]]:
+    def arrange(code: int, op: Opcode, sources: list[Operand]) -> tuple[int, Opcode, list[Operand]]:
         """Choose the form of an instruction, or exchange sources, so that a uniform is in a valid operand."""
         if op.name == "MAD" and sources[2].wide and not sources[1].wide:
             code, op = _NAMES["MADI"]
@@ -474,6 +480,7 @@ class _Assembler:
 
     def condition(self, text: str) -> dict[str, int]:
         term = r"(!?)\s*cmp\.([xy])"
+        self.at(text)
         match = re.fullmatch(rf"{term}(?:\s*(\|\||&&)\s*{term})?", text)
         if not match or match[2] == match[5] or (match[5] and match[2] == "y"):
             raise self.error(f"{text!r} is no condition", hint="Such as !cmp.y, cmp.x && !cmp.y, cmp.x || cmp.y.")
@@ -484,7 +491,7 @@ class _Assembler:
             kind = "or" if match[3] == "||" else "and"
         return {"cond": _CONDITIONS[kind], **fields}
 
-    def flow(self, code: int, op: Opcode, operands: list[str]) -> None:
+    def flow(self, code: int, op: Opcode, operands: Sequence[str]) -> None:
         name = op.name.lower()
         fields: dict[str, int] = {}
         head = operands[0] if operands else ""
@@ -503,7 +510,7 @@ class _Assembler:
         item = self.new(code, op, **fields)
         where = [self.address(text) for text in targets]
         if name in ("ifu", "ifc", "loop") and not targets:
-            self.blocks.append(_OpenBlock(name, self.line, len(self.items), item))
+            self.blocks.append(OpenBlock(name, self.line, item.column, len(self.items), item))
         elif name == "breakc":
             self.expect(name, operands, 1)
         elif name in ("jmpc", "jmpu"):
@@ -519,6 +526,7 @@ class _Assembler:
             item.targets += [("dst", lambda: self.proc(targets[0])[0]), ("num", lambda: self.proc_size(targets[0]))]
 
     def proc(self, name: str) -> tuple[int, int]:
+        self.at(name)
         if name not in self.procs:
             close = difflib.get_close_matches(name, self.procs, 1)
             raise self.error(f"no .proc {name}", hint=f"Did you mean {close[0]}?" if close else None)
@@ -528,7 +536,7 @@ class _Assembler:
         start, end = self.proc(name)
         return end - start
 
-    def setemit(self, code: int, operands: list[str]) -> None:
+    def setemit(self, code: int, operands: Sequence[str]) -> None:
         self.expect("setemit", operands, 1, 2)
         fields = {"vertex": self.integer(operands[0], "vertex", 4)}
         for flag in operands[1].split() if len(operands) == 2 else ():
@@ -543,20 +551,24 @@ class _Assembler:
         because it can only use the first 32."""
         table: dict[int, tuple[int, int]] = {number: (word, 0xFFFFFFFF) for number, word in self.given.items()}
         wanting = [item for item in self.items if item.descriptor is not None]
-        narrow = [item for item in wanting if item.format is not None and item.format.fields["desc"][1] == 5]
-        for item in narrow + [item for item in wanting if item not in narrow]:
-            self.line = item.line
-            assert item.descriptor is not None and item.format is not None
-            limit = 1 << item.format.fields["desc"][1]
-            number = item.number if item.number is not None else self.find(table, item, limit)
-            word, care = table.get(number, (0, 0))
-            if (word ^ item.descriptor) & care & item.care:
-                raise self.error(f"descriptor {number} is {word:#x}, which has other bits")
-            table[number] = (word | (item.descriptor & item.care & ~care), care | item.care)
-            item.word |= self.place(item.format, "desc", number)
+        for item in sorted(wanting, key=lambda one: one.format is None or one.format.fields["desc"][1] != 5):
+            self.line, self.column = item.line, item.column
+            with self.errors:
+                self.share(table, item)
         return tuple(table.get(number, (0, 0))[0] for number in range(max(table, default=-1) + 1))
 
-    def find(self, table: dict[int, tuple[int, int]], item: _NewWord, limit: int) -> int:
+    def share(self, table: dict[int, tuple[int, int]], item: NewWord) -> None:
+        """Give one instruction a descriptor."""
+        assert item.descriptor is not None and item.format is not None
+        limit = 1 << item.format.fields["desc"][1]
+        number = item.number if item.number is not None else self.find(table, item, limit)
+        word, care = table.get(number, (0, 0))
+        if (word ^ item.descriptor) & care & item.care:
+            raise self.error(f"descriptor {number} is {word:#x}, which has other bits")
+        table[number] = (word | (item.descriptor & item.care & ~care), care | item.care)
+        item.word |= self.place(item.format, "desc", number)
+
+    def find(self, table: dict[int, tuple[int, int]], item: NewWord, limit: int) -> int:
         assert item.descriptor is not None
         for number in range(limit):
             word, care = table.get(number, (0, 0))
@@ -568,7 +580,7 @@ class _Assembler:
         )
 
 
-__all__ = ["Assembly", "ShaderError", "assemble"]
+__all__ = ["Assembly", "ShaderError", "assemble", "problems"]
 
 
 def __dir__() -> list[str]:

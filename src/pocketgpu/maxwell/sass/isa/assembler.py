@@ -20,17 +20,19 @@ filled with NOP.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
+from pocketgpu.collected import Collected, Enough
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.encoder import encode, wrong_place
-from pocketgpu.maxwell.sass.isa.header import Header, Word, kernel_name, place_of, words_of
+from pocketgpu.maxwell.sass.isa.header import Header, Word, kernel_name, words_of
 from pocketgpu.wording import counted
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
@@ -106,25 +108,43 @@ def assemble_kernels(source: str) -> list[KernelText]:
 
     :raises SassError: names line and column, and what is wrong there.
     """
+    found = _kernels(source, Collected(SassError))
+    told = [one for one in found if one.lines or one.header.name or one.header.text()]
+    return [KernelText(one.header, _assembled(one, 0)) for one in told]
+
+
+def problems(source: str, most: int = 100, stop: Callable[[], bool] | None = None) -> list[SassError]:
+    """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits."""
+    errors = Collected(SassError, most, stop)
+    with contextlib.suppress(SassError, Enough), errors:
+        for one in _kernels(source, errors):
+            for index, line in enumerate(one.lines):
+                with errors:
+                    _assemble_at(one, line, offset_of(index))
+    return sorted(errors.found, key=lambda error: (error.line, error.column))
+
+
+def _kernels(source: str, errors: Collected[SassError]) -> list[_Source]:
+    """The lines of a text, by kernel."""
     found = [_Source(Header())]
     names: dict[str, int] = {}
     skipped = False  # a section of something else than code
     for number, text in _rows(source):
-        words = words_of(text, number)
-        name = kernel_name(words) if words else None
-        if name is not None:
-            skipped = not name
-            if not skipped:
-                _begin(found, names, name, words)
-        elif not skipped:
-            rest = _without_labels(found[-1], number, text, 0)
-            words = words_of(rest, number)
-            if words and words[0].text.startswith(".") and words[0].text != ".word":
-                found[-1].header.take(words)
-            else:
-                _add(found[-1], number, rest)
-    told = [one for one in found if one.lines or one.header.name or one.header.text()]
-    return [KernelText(one.header, _assembled(one, 0)) for one in told]
+        with errors:
+            words = words_of(text, number)
+            name = kernel_name(words) if words else None
+            if name is not None:
+                skipped = not name
+                if not skipped:
+                    _begin(found, names, name, words)
+            elif not skipped:
+                rest = _without_labels(found[-1], number, text, 0)
+                words = words_of(rest, number)
+                if words and words[0].text.startswith(".") and words[0].text != ".word":
+                    found[-1].header.take(words)
+                else:
+                    _add(found[-1], number, rest)
+    return found
 
 
 def _begin(found: list[_Source], names: dict[str, int], name: str, words: list[Word]) -> None:
@@ -135,8 +155,8 @@ def _begin(found: list[_Source], names: dict[str, int], name: str, words: list[W
     before = found[-1]
     if not before.header.name and before.lines:
         first = before.lines[0]
-        where = place_of(first.number, first.column)
-        raise SassError("an instruction before the first kernel", location=where, hint="Write .kernel NAME above it.")
+        where = first.number, first.column
+        raise SassError("an instruction before the first kernel", place=where, hint="Write .kernel NAME above it.")
     if before.header.name:
         found.append(_Source(Header(name)))
     else:
@@ -146,11 +166,7 @@ def _begin(found: list[_Source], names: dict[str, int], name: str, words: list[W
 def _assembled(source: _Source, base: int) -> Assembly:
     words, controls = [], []
     for index, line in enumerate(source.lines):
-        try:
-            word, control = _assemble_line(line, base + offset_of(index), source.labels, source.header)
-        except SassError as error:
-            where = error.location or place_of(line.number, line.column)
-            raise SassError(error.message, location=where, hint=error.hint) from None
+        word, control = _assemble_at(source, line, base + offset_of(index))
         words.append(word)
         controls.append(control)
     while len(words) % 3:
@@ -161,6 +177,15 @@ def _assembled(source: _Source, base: int) -> Assembly:
         control = sum(one << CONTROL_BITS * k for k, one in enumerate(controls[at : at + 3]))
         code += b"".join(word.to_bytes(8, "little") for word in (control, *words[at : at + 3]))
     return Assembly(bytes(code), source.labels, tuple(line.number for line in source.lines))
+
+
+def _assemble_at(source: _Source, line: _SourceLine, address: int) -> tuple[int, int]:
+    """Word and scheduling bits of an instruction. An error without a place gets that of the instruction."""
+    try:
+        return _assemble_line(line, address, source.labels, source.header)
+    except SassError as error:
+        place = (error.line, error.column) if error.line else (line.number, line.column)
+        raise SassError(error.message, place=place, hint=error.hint) from None
 
 
 def _rows(source: str) -> Iterable[tuple[int, str]]:
@@ -176,8 +201,8 @@ def _without_labels(source: _Source, number: int, text: str, base: int) -> str:
     """A line with blanks in the place of its labels, which get the address of the instruction after them."""
     while label := _LABEL.match(text):
         if label[1] in source.labels:
-            where = place_of(number, label.start(1) + 1)
-            raise SassError(f"there are two labels {label[1]!r}", location=where, hint="Give one another name.")
+            where = number, label.start(1) + 1
+            raise SassError(f"there are two labels {label[1]!r}", place=where, hint="Give one another name.")
         source.labels[label[1]] = base + label_offset(len(source.lines))
         text = " " * label.end() + text[label.end() :]
     return text
@@ -260,12 +285,12 @@ def _assemble_line(line: _SourceLine, address: int, labels: Mapping[str, int], h
         encoded = encode(text, address, labels)
     except KeyError as missing:
         name = str(missing.args[0])
-        where = place_of(line.number, line.column + max(line.text.find(name), 0))
-        raise SassError(f"there is no label {name!r}", location=where, hint=f"Write '{name}:' somewhere.") from None
+        where = line.number, line.column + max(line.text.find(name), 0)
+        raise SassError(f"there is no label {name!r}", place=where, hint=f"Write '{name}:' somewhere.") from None
     except SassError as error:
         column = line.column + (wrong_place(line.text) if text == line.text else 0)
-        raise SassError(error.message, location=place_of(line.number, column), hint=error.hint) from None
+        raise SassError(error.message, place=(line.number, column), hint=error.hint) from None
     return encoded.word ^ line.flip, control ^ encoded.control
 
 
-__all__ = ["Assembly", "KernelText", "assemble", "assemble_kernels"]
+__all__ = ["Assembly", "KernelText", "assemble", "assemble_kernels", "problems"]

@@ -22,15 +22,27 @@ REFUSED = -1
 
 
 class SassError(UsageError):
-    """Code that cannot be decoded, or text that cannot be assembled. `address`: where in the code, None for text."""
+    """Code that cannot be decoded, or text that cannot be assembled.
+
+    `address`: where in the code, None for text. `line`, `column`: where in the text, from 1; 0 if it is not known.
+    """
 
     def __init__(
-        self, message: str, *, address: int | None = None, location: str | None = None, hint: str | None = None
+        self,
+        message: str,
+        *,
+        address: int | None = None,
+        place: tuple[int, int] = (0, 0),
+        location: str | None = None,
+        hint: str | None = None,
     ) -> None:
         if location is None and address is not None:
             location = f"{address:#06x}"
+        if location is None and place[0]:
+            location = f"line {place[0]}, column {place[1]}"
         super().__init__(message, location=location, hint=hint)
         self.address = address
+        self.line, self.column = place
 
 
 @cache

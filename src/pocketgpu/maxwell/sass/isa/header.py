@@ -75,12 +75,7 @@ class Word:
 
     def error(self, message: str, hint: str | None = None) -> SassError:
         """An error here."""
-        return SassError(message, location=place_of(self.line, self.column), hint=hint)
-
-
-def place_of(line: int, column: int) -> str:
-    """A place in a text, for people."""
-    return f"line {line}, column {column}"
+        return SassError(message, place=(self.line, self.column), hint=hint)
 
 
 def words_of(text: str, line: int) -> list[Word]:
@@ -293,5 +288,5 @@ def _counted_words(words: list[Word], low: int, high: int, example: str) -> None
 
 __all__ = [
     "TYPES", "Header", "NamedParameter", "Word", "aligned", "header_of", "kernel_name", "not_in_text", "number_of",
-    "place_of", "words_of",
+    "words_of",
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the server knows of each language, as one description."""

@@ -1,0 +1,88 @@
+"""What the assembler keeps of a text while it reads it: pieces with columns, operands, words to be, open blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import UNIFORMS, Format
+from pocketgpu.late_dataclass import dataclass
+
+
+class ShaderError(UsageError):
+    """A line of shader text that cannot be assembled.
+
+    `line`: its number, from 1 (0: the program as a whole). `column`: where in the line, from 1 (0: not known).
+    `warning`: it can be assembled, but a console may not run it; only `problems` says so.
+    """
+
+    def __init__(
+        self, message: str, line: int, *, column: int = 0, hint: str | None = None, warning: bool = False
+    ) -> None:
+        place = f"line {line}, column {column}" if column else f"line {line}"
+        super().__init__(message, location=place if line else None, hint=hint)
+        self.line = line
+        self.column = column
+        self.warning = warning
+
+
+class Piece(str):
+    """A part of a line of text that knows its column, from 1."""
+
+    __slots__ = ("column",)
+    column: int
+
+    @staticmethod
+    def of(text: str, column: int) -> Piece:
+        """Without the blanks around it."""
+        found = Piece(text.strip())
+        found.column = column + len(text) - len(text.lstrip())
+        return found
+
+
+def split_pieces(text: str, column: int, separator: str = ",") -> list[Piece]:
+    """The parts between separators; column: that of the text."""
+    found = []
+    for part in text.split(separator):
+        found.append(Piece.of(part, column))
+        column += len(part) + len(separator)
+    return found
+
+
+@dataclass(slots=True)
+class Operand:
+    number: int
+    negate: int = 0
+    selector: int = 0x1B
+    index: int = 0
+
+    @property
+    def wide(self) -> bool:
+        return self.number >= UNIFORMS or self.index != 0
+
+
+@dataclass(slots=True)
+class NewWord:
+    """One word to assemble: `fields` known already, `targets` to be filled when all labels are known."""
+
+    line: int
+    column: int = 0
+    format: Format | None = None
+    word: int = 0
+    targets: list[tuple[str, Callable[[], int]]] = field(default_factory=list)
+    descriptor: int | None = None
+    care: int = 0
+    number: int | None = None
+    flow: bool = False
+
+
+@dataclass(slots=True)
+class OpenBlock:
+    kind: str
+    line: int
+    column: int
+    start: int
+    item: NewWord | None = None
+    middle: int = -1
+    name: str = ""

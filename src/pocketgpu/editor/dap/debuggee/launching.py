@@ -107,26 +107,30 @@ def _in_capture(one: Configuration) -> Debuggee:
     wanted = Address.parse(one.values.text("address")).at(step=None)
     switches = {name: str(value) for name, value in one.values.part("switches").items()}
     run = debug(one.path, switches or None)
-    address = _program_at(run, wanted)
-    lanes = run.lanes_at(address)
+    address, lanes = _lanes_of(run, wanted)
     most = run.most_traced if one.most is None else one.most
     return Debuggee([Lane(str(at), _maker(run, at, most)) for at in lanes], lanes.index(address))
 
 
-def _program_at(run: Inspection, wanted: Address) -> Address:
-    """The run that an address names; for a pixel of a picture, the one of its last fragment.
+def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address]]:
+    """The run that an address names, and those beside it. For a pixel of a picture, what its last fragment ran; where
+    pixels have no programs, the vertices of its primitive.
 
     :raises UsageError: it names no run of a program.
     """
     if wanted.names_event or wanted.pixel is None:
-        return wanted
-    runs = [one for one in run.programs_at(wanted) if not one.parts]
+        return wanted, run.lanes_at(wanted)
+    runs = [one.address for one in run.programs_at(wanted) if not one.parts]
     if not runs:
         raise UsageError(
             "no program that can be stepped through gave this pixel its colour", location=str(wanted),
             hint="'pocketgpu why' says what did.",
         )  # fmt: skip
-    return runs[-1].address
+    pixels = [one for one in runs if one.pixel is not None]
+    if pixels:
+        return pixels[-1], run.lanes_at(pixels[-1])
+    last = [one for one in runs if one.place == runs[-1].place]
+    return last[0], last
 
 
 def _maker(run: Inspection, address: Address, most: int) -> Make:

@@ -4,8 +4,8 @@
     expression.value(registers)             # numbers, booleans, tuples of them
 
 Registers with swizzles (`r0.xyz`), constants (`c8`, `c[0x0][0x140]`), numbers, vectors `(1, 2)`, `as` with f32, f64,
-f16x2, i32, u32, bits, bool; + - * / % & | ^ ~ << >>, comparisons, `and or not` (also `&& || !`), and functions: abs, dot,
-isinf, isnan, length, max, min, sqrt.
+f16x2, i32, u32, bits, bool; + - * / % & | ^ ~ << >>, comparisons, `and or not` (also `&& || !`), and functions: abs,
+dot, isinf, isnan, length, max, min, sqrt.
 """
 
 from __future__ import annotations

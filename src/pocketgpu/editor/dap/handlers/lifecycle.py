@@ -9,6 +9,7 @@ from pocketgpu.editor.dap.debuggee.stops import FILTERS
 from pocketgpu.editor.dap.handlers.breakpoints import resolve_all
 from pocketgpu.editor.dap.messages import Arguments, Json
 from pocketgpu.editor.dap.session import Session
+from pocketgpu.errors import UsageError
 from pocketgpu.wording import counted
 
 ALWAYS: Final = {
@@ -56,7 +57,8 @@ def restart(session: Session, given: Arguments) -> None:
     again = session.configuration
     if any(True for _ in arguments.items()):
         again = read_configuration(arguments)
-    assert again is not None
+    if again is None:
+        raise UsageError("nothing was launched")
     session.debuggee = launched(again)
     session.configuration = again
     resolve_all(session)

@@ -106,8 +106,8 @@ def variables_of(values: Iterable[Value], hexadecimal: bool, settable: bool) -> 
         vectors.setdefault(stem if len(letter) == 1 and letter in COMPONENTS and stem else value.name, []).append(value)
     found = []
     for name, parts in vectors.items():
-        if len(parts) == 1 and parts[0].name == name:
-            found.append(_single(name, parts[0], hexadecimal, settable))
+        if len(parts) == 1:
+            found.append(_single(parts[0].name, parts[0], hexadecimal, settable))
         else:
             text = "(" + ", ".join(text_of(one, hexadecimal) for one in parts) + ")"
             kind = f"{parts[0].kind} x {len(parts)}"

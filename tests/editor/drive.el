@@ -1,13 +1,10 @@
 ;;; drive.el --- Batch Emacs with dap-mode steps through a shader -*- lexical-binding: t -*-
-;; emacs --batch -l drive.el PYTHON ADAPTER PROGRAM: prints a line for each stop, and "done".
+;; emacs --batch -l drive.el CONFIGURATION PROGRAM: prints a line for each stop, and "done".
 
 (require 'package)
 (package-initialize)
-(require 'dap-mode)
-(require 'dap-ui)
+(load (pop command-line-args-left))
 
-(defvar drive-python (pop command-line-args-left))
-(defvar drive-adapter (pop command-line-args-left))
 (defvar drive-program (pop command-line-args-left))
 (defvar drive-stops 0)
 (defvar drive-ended nil)
@@ -17,11 +14,6 @@
       lsp-session-file (make-temp-name (expand-file-name "session" temporary-file-directory))
       dap-print-io nil)
 (dap-mode 1)
-
-(dap-register-debug-provider
- "pocketgpu"
- (lambda (conf)
-   (plist-put conf :dap-server-path (list drive-python drive-adapter))))
 
 (defun drive-until (test)
   "Take what the adapter sends until TEST."

@@ -44,6 +44,7 @@ SHOWN = ("json", "text")
 ELSEWHERE = {
     ("docs/guides/recorder.md", "c"): "tests/recorder/test_examples.py",
     ("docs/guides/recorder.md", "sh"): "tests/recorder/test_examples.py",
+    ("docs/guides/editor.md", "elisp"): "tests/unit/editor/dap/test_clients.py",
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
 }
 """Blocks that another test runs."""

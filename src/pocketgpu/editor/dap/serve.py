@@ -58,6 +58,7 @@ def serve_standard_streams(log: Log = _quiet) -> None:
             serve_streams(source, target, log)
         finally:
             sys.stdout = before
+            os.dup2(target.fileno(), 1)
 
 
 def serve_port(port: int, ready: Callable[[int], None], log: Log = _quiet, *, sessions: int | None = None) -> None:

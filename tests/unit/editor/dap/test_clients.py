@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support.pages import blocks
 
 FOLDER = Path(__file__).resolve().parents[3] / "editor"
+GUIDE = FOLDER.parents[1] / "docs" / "guides" / "editor.md"
 SOURCE = Path(__file__).resolve().parents[4] / "src"
 MODULES = FOLDER / "node_modules" / "@vscode" / "debugadapter-testsupport"
 SECONDS = 240
@@ -69,12 +71,18 @@ def _dap_mode() -> bool:
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="needs Emacs")
 @pytest.mark.skipif(not _dap_mode(), reason="needs dap-mode, Debian's elpa-dap-mode")
 def test_batch_emacs_with_dap_mode(tmp_path: Path) -> None:
+    """With the configuration of the guide, as it stands."""
     program = tmp_path / "sums.v.pica"
     program.write_text(PROGRAM)
-    words = ["emacs", "--batch", "-l", "drive.el", sys.executable, str(FOLDER / "adapter.py"), str(program)]
+    (block,) = [one for one in blocks(GUIDE.read_text(encoding="utf-8")) if one.kind == "elisp"]
+    (tmp_path / "init.el").write_text(block.text)
+    command = tmp_path / "pocketgpu"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pocketgpu "$@"\n')
+    command.chmod(0o755)
     done = subprocess.run(
-        words, cwd=FOLDER, env=environment(HOME=str(tmp_path)), capture_output=True, timeout=SECONDS, check=False,
-        text=True,
+        ["emacs", "--batch", "-l", "drive.el", str(tmp_path / "init.el"), str(program)], cwd=FOLDER,
+        env=environment(HOME=str(tmp_path), PATH=f"{tmp_path}:{os.environ['PATH']}"), capture_output=True,
+        timeout=SECONDS, check=False, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [

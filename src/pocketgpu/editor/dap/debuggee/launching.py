@@ -33,7 +33,7 @@ OF_KERNELS: Final = ("kernel", "grid", "block", "args", "at", "shared", "header"
 OF_SOURCES: Final = ("inputs", "uniforms", *OF_KERNELS)
 MOST_STEPS: Final = 1 << 20
 _OF_EDITORS = re.compile(r"type|request|name|noDebug|preLaunchTask|postDebugTask|internalConsoleOptions|presentation|"
-                         r"debugServer|serverReadyAction|__.*|\$__.*|dap-.*|console|host|port")  # fmt: skip
+                         r"debugServer|serverReadyAction|__.*|\$__.*|dap-.*|console|host|hostName|port")  # fmt: skip
 """Attributes that editors use themselves."""
 _SPECIAL = ("nan", "inf", "-inf")
 _STANDARD_INPUT = re.compile(r"\w+:-(?:$|[,>])|-$")

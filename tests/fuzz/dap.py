@@ -25,7 +25,7 @@ if __name__ == "__main__":
 from support.fuzz import command
 
 from pocketgpu.editor.dap import Adapter
-from pocketgpu.editor.dap.framing import BadFrame, Frames, framed
+from pocketgpu.editor.dap.protocol.framing import BadFrame, Frames, framed
 from pocketgpu.editor.dap.requests import REQUESTS
 
 SLOWEST = 5.0
@@ -57,7 +57,8 @@ _NAMES = (
 )  # fmt: skip
 _TEXTS = (
     "r0.xyz", "r0.x as f16x2", "v0 + (1, 2)", "((((", "1 +", "R4 as f64", "r0.x = 1 / 0", "\0", "é" * 40, "0x1c", "-1",
-    "c[0x0][0x140]", "r0.x > 1 and not c0.y", "{r0} {", "a" * 5000, "1 << 63 << 63 << 63", "0x" + "f" * 40, "%2", ">= 3",
+
+       "c[0x0][0x140]", "r0.x > 1 and not c0.y", "{r0} {", "a" * 5000, "1 << 63 << 63 << 63", "0x" + "f" * 40, "%2", ">= 3",
     "statement", "instruction", "f0/d0/v0", "nan", "store", "hover", "repl", "r0.x r0.y", "readWrite",
     "-" * 500 + "1", "+".join(["1"] * 400), "*".join(["99999999999999"] * 60),
 )  # fmt: skip

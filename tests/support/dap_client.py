@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from pocketgpu.editor.dap import Adapter
-from pocketgpu.editor.dap.framing import BadFrame, Frames, framed
+from pocketgpu.editor.dap.protocol.framing import BadFrame, Frames, framed
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@
     serve_streams(reading, writing)         # the same over streams
 
 A trace is complete before the first stop, so a place in it is a number, and stepping back is as cheap as forward.
-`framing.py` and `messages.py` are the protocol, `requests.py` has the table of requests, `handlers/` what they do, and
-`debuggee/` what is stepped through.
+`protocol/` has messages, `requests.py` the table of requests, `handlers/` what they do, and `debuggee/` what is stepped
+through and the state of a session.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
-from pocketgpu.editor.dap.framing import BadFrame
-from pocketgpu.editor.dap.messages import BadMessage, Json, Request, read_request, written
+from pocketgpu.editor.dap.debuggee.session import Session
+from pocketgpu.editor.dap.protocol.framing import BadFrame
+from pocketgpu.editor.dap.protocol.messages import BadMessage, Json, Request, read_request, written
 from pocketgpu.editor.dap.requests import REQUESTS
-from pocketgpu.editor.dap.session import Session
 from pocketgpu.errors import PocketGPUError, UsageError
 
 BAD_MESSAGE: Final = 1

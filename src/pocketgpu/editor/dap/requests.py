@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from pocketgpu.editor.dap.debuggee.session import STATES, Session, State
 from pocketgpu.editor.dap.handlers import breakpoints, lifecycle, looking, motion
-from pocketgpu.editor.dap.messages import Arguments, Json
-from pocketgpu.editor.dap.session import STATES, Session, State
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.late_dataclass import dataclass
 
 Handler = Callable[[Session, Arguments], Json | None]
@@ -24,7 +24,7 @@ LOOKED_AT: Final[tuple[State, ...]] = ("being configured", "stopped")
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. capability: that an editor is told of; "" if every adapter has it."""
+    """A request. capability: what an editor reads of it; "" if every adapter has it."""
 
     handler: Handler
     states: tuple[State, ...]

@@ -6,10 +6,11 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO, Final
 
 from pocketgpu.editor.dap.adapter import Adapter
-from pocketgpu.editor.dap.framing import Frames, framed
+from pocketgpu.editor.dap.protocol.framing import Frames, framed
 from pocketgpu.errors import UsageError
 
 HOST: Final = "127.0.0.1"
@@ -80,8 +81,7 @@ def serve_port(port: int, ready: Callable[[int], None], log: Log = _quiet, *, se
             connection, _ = listening.accept()
             done += 1
             with connection:
-                one = connection
-                serve(lambda one=one: one.recv(_PART), one.sendall, log)  # type: ignore[misc]
+                serve(partial(connection.recv, _PART), connection.sendall, log)
 
 
 __all__ = ["HOST", "serve", "serve_port", "serve_standard_streams", "serve_streams"]

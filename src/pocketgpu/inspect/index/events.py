@@ -185,9 +185,7 @@ class IndexedEvents(Inspection):
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)
 
-    def trace(
-        self, place: Address | str, most: int | None = None, overrides: Forced | None = None
-    ) -> Trace:  # fmt: skip
+    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Trace:
         return self._run.trace(place, most, overrides)
 
     def lanes_at(self, place: Address | str) -> list[Address]:

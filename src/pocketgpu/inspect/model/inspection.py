@@ -358,27 +358,20 @@ class Inspection(ABC):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(
-        self, place: Address | str, most: int | None = None, overrides: Forced | None = None
-    ) -> Trace:  # fmt: skip
+    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Trace:
         """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
         geometry program, f1/d17/t3; on a Switch of a run of a tessellation control, evaluation or geometry program,
         f1/d17/t3/tc2, f1/d17/t3/te7, f1/d17/t3/gs0, of the last fragment on a pixel of a draw's target, f1/d17/px8,9,
         and of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
-        most: how many steps are kept. overrides: what-if, words that registers are given right before steps:
-        {12: {"r0.x": 0x3F800000}}.
+        most: how many steps are kept. overrides: what-if, words for registers right before steps: {12: {"r0.x": 0}}.
 
         :raises UsageError: the address names nothing that runs a traceable program.
         """
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     def lanes_at(self, place: Address | str) -> list[Address]:
-        """The runs that go together with the one that an address names, itself among them: on a Switch the threads of
-        its warp, or the pixels of its quad.
-
-        :raises UsageError: there is no such place.
-        """
+        """The run that an address names and those that run with it: threads of its warp, pixels of its quad."""
         return [as_address(place).at(step=None)]
 
     def traced(self, place: Address | str) -> Trace:

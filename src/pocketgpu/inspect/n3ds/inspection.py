@@ -172,9 +172,7 @@ class N3dsInspection(Inspection):
         return who_changed(self, Range(address, size), None if before is None else self.event(before))
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(
-        self, place: Address | str, most: int | None = None, overrides: Forced | None = None
-    ) -> Steps:  # fmt: skip
+    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Steps:
         from pocketgpu.inspect.n3ds.stepping import trace_of
 
         return trace_of(self, as_address(place), most, overrides)

@@ -13,7 +13,7 @@ Calls = tuple[int, ...]
 
 
 def calls_of(trace: Trace) -> list[Calls]:
-    """The calls of each step, and of the end. A routine ends where control comes back behind its call.
+    """The calls of each step, and of the end. A routine ends where control reaches what follows its call.
 
     A program whose control flow cannot be followed has no calls.
     """

@@ -8,7 +8,7 @@ from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.trace import Trace
 
 FAULT = "fault: "
-"""How a note of a step begins that tells of an access outside of memory."""
+"""How a note about an access outside of memory begins."""
 STORES = ("store", "atomic")
 """Kinds of accesses that change memory."""
 

@@ -254,9 +254,7 @@ class SwitchInspection(Inspection):
             self.recorder.covering |= {row[0]: bool(row[1]) for row in rows if len(row) == 2}
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(
-        self, place: Address | str, most: int | None = None, overrides: Forced | None = None
-    ) -> Steps:  # fmt: skip
+    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Steps:
         """The steps of a program: of a vertex ("f1/d17/v5") in the first vertex program, of the last fragment on a
         pixel of a draw's target ("f1/d17/px8,9"), of a thread of a launch ("f0/e9/b0,0,0/t3,0,0").
 

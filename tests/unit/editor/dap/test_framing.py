@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pocketgpu.editor.dap.framing import MOST_BYTES, MOST_HEADER, BadFrame, Frames, framed
+from pocketgpu.editor.dap.protocol.framing import MOST_BYTES, MOST_HEADER, BadFrame, Frames, framed
 
 
 def reader(data: bytes, size: int) -> Callable[[], bytes]:

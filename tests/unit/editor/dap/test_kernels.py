@@ -72,7 +72,8 @@ def test_what_if_in_a_kernel(at_entry: Editor) -> None:
 
 def test_arguments_that_do_not_fit(editor: Editor, sass: Path) -> None:
     editor.ask("initialize")
-    for more in ({"at": "b9/t0"}, {"at": "b0/t99"}, {"at": "x"}, {"args": ["x:1"]}, {"args": []}, {"grid": "x"}, {"kernel": "other"},
+    for more in ({"at": "b9/t0"}, {"at": "b0/t99"}, {"at": "x"}, {"args": ["x:1"]}, {"args": []}, {"grid": "x"},
+    {"kernel": "other"},
                  {"shared": -1}, {"block": [4096]}, {"args": ["zeros:99999999999999"]}):  # fmt: skip
         with pytest.raises(Refused):
             editor.ask("launch", program=str(sass), **{**START, **more})

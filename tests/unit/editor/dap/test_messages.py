@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from pocketgpu.editor.dap.messages import Arguments, BadMessage, read_request, written
+from pocketgpu.editor.dap.protocol.messages import Arguments, BadMessage, read_request, written
 from pocketgpu.errors import UsageError
 
 
@@ -18,14 +18,15 @@ def test_a_request() -> None:
 
 
 @pytest.mark.parametrize(("body", "text", "seq"), (
-    (b"", "no JSON", 0), (b"{", "no JSON", 0), (b"\xff", "no JSON", 0), (b"[" * 100_000, "no JSON", 0), (b"[]", "no object", 0),
+    (b"", "no JSON", 0), (b"{", "no JSON", 0), (b"\xff", "no JSON", 0), (b"[" * 100_000, "no JSON", 0),
+    (b"[]", "no object", 0),
     (b'{"seq": 5}', "not a request", 5), (b'{"seq": 5, "type": "event", "command": "x"}', "not a request", 5),
     (b'{"seq": 1e400, "type": "request", "command": "x"}', "seq is inf", 0),
     (b'{"seq": 1' + b"0" * 100 + b', "type": "request", "command": "x"}', "seq is a huge number", 0),
     (b'{"seq": true, "type": "request", "command": "x"}', "seq is True", 0),
     (b'{"seq": 1, "type": "request", "command": 5}', "the command 5", 1),
     (b'{"seq": 1, "type": "request", "command": "next", "arguments": [1]}', "a list of 1", 1),
-    (b'{"seq": 1, "type": "request", "command": "next", "x": NaN}', "NaN is no number", 0),
+    (b'{"seq": 1, "type": "request", "command": "next", "x": NaN}', "NaN is not JSON", 0),
     (b'{"seq": 1' + b"0" * 9000 + b"}", "no JSON", 0),
 ))  # fmt: skip
 def test_what_is_no_request(body: bytes, text: str, seq: int) -> None:

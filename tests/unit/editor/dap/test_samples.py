@@ -25,7 +25,9 @@ def test_a_vertex_has_the_values_of_its_trace(editor: Editor, name: str) -> None
     for place in range(len(wanted)):
         registers = wanted.at(place)
         session_lane = editor.adapter.session.debuggee.main
-        assert [session_lane.trace.value_at(one, place).bits for one in registers] == [registers.word(one) for one in registers]
+        assert [session_lane.trace.value_at(one, place).bits for one in registers] == [
+            registers.word(one) for one in registers
+        ]
         started = time.perf_counter()
         editor.ask("stepIn", threadId=editor.thread, granularity="instruction")
         steps.append(time.perf_counter() - started)
@@ -78,7 +80,9 @@ def test_what_if_in_a_capture_leaves_the_capture_alone(editor: Editor, name: str
     assert [(one.text, one.happened) for one in editor.adapter.session.debuggee.main.trace] == before
 
 
-@pytest.mark.parametrize("address", ("f0", "f0/d0", "f99/d0/v0", "f0/d0/v99999", "x", "f0/px9999,0", "f0/d0/t0", "f0/d0/px0,0"))
+@pytest.mark.parametrize(
+    "address", ("f0", "f0/d0", "f99/d0/v0", "f0/d0/v99999", "x", "f0/px9999,0", "f0/d0/t0", "f0/d0/px0,0")
+)
 def test_addresses_of_nothing_are_told(editor: Editor, address: str) -> None:
     editor.ask("initialize")
     with pytest.raises(Refused):

@@ -10,7 +10,10 @@ from support.dap_client import Editor, Refused
 
 from pocketgpu.editor.dap.requests import REQUESTS
 
-INPUTS: dict[str, Any] = {"inputs": {"v0": [4, 1, 0, 1]}, "uniforms": {"i0": [2, 1, 1], "c2": [1, 1, 1, 1], "c3": [2, 2, 2, 2]}}
+INPUTS: dict[str, Any] = {
+    "inputs": {"v0": [4, 1, 0, 1]},
+    "uniforms": {"i0": [2, 1, 1], "c2": [1, 1, 1, 1], "c3": [2, 2, 2, 2]},
+}
 
 
 @pytest.fixture
@@ -39,7 +42,13 @@ def test_what_an_editor_is_told_derives_from_the_table(editor: Editor) -> None:
     body = editor.ask("initialize")
     assert body["supportsStepBack"] and body["supportsSetVariable"] and body["supportsDataBreakpoints"]
     assert all(body[one.capability] for one in REQUESTS.values() if one.capability)
-    assert [one["filter"] for one in body["exceptionBreakpointFilters"]] == ["nan", "infinity", "unwritten", "store", "load"]
+    assert [one["filter"] for one in body["exceptionBreakpointFilters"]] == [
+        "nan",
+        "infinity",
+        "unwritten",
+        "store",
+        "load",
+    ]
 
 
 def test_requests_out_of_order_are_refused(editor: Editor, pica: Path) -> None:
@@ -60,10 +69,13 @@ def test_requests_out_of_order_are_refused(editor: Editor, pica: Path) -> None:
 def test_a_launch_that_fails_can_be_tried_again(editor: Editor, pica: Path, tmp_path: Path) -> None:
     editor.ask("initialize")
     for arguments, text in (
-        ({}, "names nothing"), ({"source": "x", "program": "y"}, "names program and source"), ({"source": str(pica), "grd": 1}, "means nothing"),
-        ({"source": str(tmp_path / "none")}, "cannot read"), ({"source": str(pica), "inputs": {"v0": "x"}}, "no number"),
+        ({}, "names nothing"), ({"source": "x", "program": "y"}, "names program and source"),
+        ({"source": str(pica), "grd": 1}, "means nothing"),
+        ({"source": str(tmp_path / "none")}, "cannot read"),
+        ({"source": str(pica), "inputs": {"v0": "x"}}, "neither a number"),
         ({"source": str(pica), "inputs": {"v77": 1}}, "no register v77"), ({"source": "-"}, "no path"),
-        ({"source": str(pica), "args": ["in:-"]}, "where the editor speaks"), ({"source": str(pica), "grid": 4}, "kernels"),
+        ({"source": str(pica), "args": ["in:-"]}, "where the editor speaks"),
+        ({"source": str(pica), "grid": 4}, "kernels"),
         ({"source": str(pica), "most": 0}, "steps can be kept"), ({"program": str(pica)}, "no kernels"),
         ({"capture": str(pica), "address": "f0/d0/v0"}, "not|no "), ({"capture": str(pica), "address": "x"}, "x"),
     ):  # fmt: skip
@@ -143,14 +155,17 @@ def test_breakpoints_by_line(at_entry: Editor, pica: Path) -> None:
     assert editor.place == 0
     breakpoint(editor, pica, 15)
     editor.go("next")
-    assert editor.go("next")["reason"] == "breakpoint" and editor.frame["line"] == 15, "also inside of what is stepped over"
+    assert editor.go("next")["reason"] == "breakpoint" and editor.frame["line"] == 15, (
+        "also inside of what is stepped over"
+    )
     found = editor.ask("breakpointLocations", source={"path": str(pica)}, line=1, endLine=8)["breakpoints"]
     assert [one["line"] for one in found] == [3, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(("more", "values"), (
     ({"condition": "r3.x >= 1"}, ["1", "3"]), ({"hitCondition": "2"}, ["1"]), ({"hitCondition": ">= 2"}, ["1", "3"]),
-    ({"hitCondition": "%2"}, ["1"]), ({"condition": "r3.x >= 1", "hitCondition": "2"}, ["3"]), ({"condition": "r3.x > 9"}, []),
+    ({"hitCondition": "%2"}, ["1"]), ({"condition": "r3.x >= 1", "hitCondition": "2"}, ["3"]),
+    ({"condition": "r3.x > 9"}, []),
 ))  # fmt: skip
 def test_conditions_and_counts(at_entry: Editor, pica: Path, more: dict[str, str], values: list[str]) -> None:
     """The loop comes to line 7 with 0, then c2, then c2 + c3."""
@@ -190,7 +205,11 @@ def test_breakpoints_by_instruction(at_entry: Editor) -> None:
     assert len(rows) == 30 and rows[0]["presentationHint"] == "invalid" and rows[2]["instruction"].startswith("mov r0")
     rsq = next(one for one in rows if one["instruction"].startswith("rsq"))
     assert rsq["line"] == 10
-    given = [{"instructionReference": rsq["address"]}, {"instructionReference": "0x0", "offset": 1}, {"instructionReference": "0xffff"}]
+    given = [
+        {"instructionReference": rsq["address"]},
+        {"instructionReference": "0x0", "offset": 1},
+        {"instructionReference": "0xffff"},
+    ]
     found = editor.ask("setInstructionBreakpoints", breakpoints=given)["breakpoints"]
     assert [one["verified"] for one in found] == [True, True, False]
     assert editor.go("continue")["reason"] == "instruction breakpoint" and editor.frame["line"] == 4
@@ -204,7 +223,9 @@ def test_data_breakpoints(at_entry: Editor) -> None:
     info = editor.ask("dataBreakpointInfo", variablesReference=temporaries, name="r0")
     assert info["dataId"] == "r0.x r0.y r0.z r0.w" and "write" in info["accessTypes"]
     assert editor.ask("dataBreakpointInfo", name="c2.x")["dataId"] is None
-    found = editor.ask("setDataBreakpoints", breakpoints=[{"dataId": info["dataId"], "accessType": "write"}, {"dataId": "x"}])
+    found = editor.ask(
+        "setDataBreakpoints", breakpoints=[{"dataId": info["dataId"], "accessType": "write"}, {"dataId": "x"}]
+    )
     assert [one["verified"] for one in found["breakpoints"]] == [True, False]
     seen = []
     for _ in range(2):
@@ -300,7 +321,9 @@ def test_a_register_is_set_and_what_follows_changes(at_entry: Editor) -> None:
     editor.ask("setExceptionBreakpoints", filters=["nan"])
     [editor.go("next") for _ in range(2)]
     assert editor.frame["line"] == 5 and editor.value("r0") == "(8, 2, 0, 2)"
-    found = editor.ask("setVariable", variablesReference=editor.scopes()["temporaries"], name="r0", value="(-4, 1, 2, 3)")
+    found = editor.ask(
+        "setVariable", variablesReference=editor.scopes()["temporaries"], name="r0", value="(-4, 1, 2, 3)"
+    )
     assert found["value"] == "(-4, 1, 2, 3)" and editor.named("invalidated")
     assert editor.value("r0") == "(-4, 1, 2, 3)" and editor.place == 4
     assert "end" in editor.go("continue")["description"], "no NaN any more"
@@ -314,6 +337,7 @@ def test_a_register_is_set_and_what_follows_changes(at_entry: Editor) -> None:
 
 def test_values_have_the_type_of_the_register(at_entry: Editor) -> None:
     editor = at_entry
+
     def put(name: str, value: str) -> str:
         return str(editor.ask("setExpression", expression=name, value=value)["value"])
 
@@ -321,7 +345,14 @@ def test_values_have_the_type_of_the_register(at_entry: Editor) -> None:
     assert put("r5", "0.5") == "(0.5, 0.5, 0.5, 0.5)" and put("a0.x", "-3") == "-3" and put("cmp.x", "true") != ""
     assert editor.value("cmp.x") == "true" and editor.value("a0") == "(-3, 0)"
     assert editor.value("r5.z = 9", context="repl") == "9" and editor.value("r5") == "(0.5, 0.5, 9, 0.5)"
-    for name, value in (("c2.x", "1"), ("r5.xy", "(1, 2, 3)"), ("loop", "1"), ("r5.x + 1", "1"), ("r5.x", "nothing"), ("r5.x", "")):
+    for name, value in (
+        ("c2.x", "1"),
+        ("r5.xy", "(1, 2, 3)"),
+        ("loop", "1"),
+        ("r5.x + 1", "1"),
+        ("r5.x", "nothing"),
+        ("r5.x", ""),
+    ):
         with pytest.raises(Refused):
             put(name, value)
     editor.go("continue")

@@ -1,4 +1,4 @@
-"""All traces of the public kernels, and of a vertex of every public recording of the 3DS, forward to the end and back."""
+"""All traces of the public kernels, and of a vertex of every public recording of the 3DS, to the end and back."""
 
 from __future__ import annotations
 
@@ -92,7 +92,9 @@ def test_a_vertex_of_every_recording(path: Path) -> None:
         pytest.skip(error.message)
     editor = Editor()
     editor.launch(capture=str(path), address=address, most=4096)
-    assert np.array_equal([one.address for one in wanted], [one.address for one in editor.adapter.session.debuggee.main.trace])
+    assert np.array_equal(
+        [one.address for one in wanted], [one.address for one in editor.adapter.session.debuggee.main.trace]
+    )
     walk(editor, wanted)
 
 

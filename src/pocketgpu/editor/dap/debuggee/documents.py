@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.editor.dap.messages import Arguments, Json
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.listing import ProgramListing
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.editor.dap.debuggee.lane import Lane, Make
-from pocketgpu.editor.dap.messages import Arguments
+from pocketgpu.editor.dap.protocol.messages import Arguments
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 
@@ -191,14 +191,14 @@ def _size(given: Arguments, name: str) -> str:
 def _values(given: Arguments, name: str) -> list[str]:
     """Values of registers, as the command line writes them.
 
-    :raises UsageError: a value is no number and no list of numbers.
+    :raises UsageError: a value is neither a number nor a list of numbers.
     """
     found = []
     values: Mapping[str, Any] = dict(given.part(name).items())
     for register, value in values.items():
         numbers = value if isinstance(value, list) else [value]
         if not numbers or not all(isinstance(one, int | float) or one in _SPECIAL for one in numbers):
-            raise UsageError("this is no number, and no list of numbers", location=f"{name}.{register[:20]}")
+            raise UsageError("this is neither a number nor a list of numbers", location=f"{name}.{register[:20]}")
         found.append(f"{register}={','.join(str(float(one)) for one in numbers)}")
     return found
 

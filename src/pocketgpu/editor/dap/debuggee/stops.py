@@ -14,7 +14,7 @@ from typing import Final
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.expressions import Expression, parse, parse_log
 from pocketgpu.editor.dap.expressions.parser import Log, holds
-from pocketgpu.editor.dap.messages import Arguments, Json
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth
 from pocketgpu.inspect.stepping.strange import outside, unwritten

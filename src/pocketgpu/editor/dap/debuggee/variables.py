@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.expressions.nodes import COMPONENTS
 from pocketgpu.editor.dap.expressions.values import decoded, shown
-from pocketgpu.editor.dap.messages import Json
+from pocketgpu.editor.dap.protocol.messages import Json
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.late_dataclass import dataclass

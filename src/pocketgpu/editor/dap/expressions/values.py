@@ -87,7 +87,7 @@ def truth(value: Plain) -> bool:
 
 
 def divided(a: Number, b: Number) -> Number:
-    """As the field divides: by 0 is infinite, and 0 by 0 no number."""
+    """As the field divides: by 0 is infinite, and 0 by 0 a NaN."""
     if b == 0:
         return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
     return a / b

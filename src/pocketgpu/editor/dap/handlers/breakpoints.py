@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
+from pocketgpu.editor.dap.debuggee.session import Breakpoint, Session
 from pocketgpu.editor.dap.debuggee.stops import FILTERS, places_of, places_of_data, stop_of, stop_of_filter
 from pocketgpu.editor.dap.expressions import parse
-from pocketgpu.editor.dap.messages import Arguments, Json, short
-from pocketgpu.editor.dap.session import Breakpoint, Session
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
 
 _SEPARATOR = " "

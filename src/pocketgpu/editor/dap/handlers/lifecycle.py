@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.editor.dap.debuggee.launching import launched, read_configuration
+from pocketgpu.editor.dap.debuggee.session import Session
 from pocketgpu.editor.dap.debuggee.stops import FILTERS
 from pocketgpu.editor.dap.handlers.breakpoints import resolve_all
-from pocketgpu.editor.dap.messages import Arguments, Json
-from pocketgpu.editor.dap.session import Session
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import UsageError
 from pocketgpu.wording import counted
 

@@ -6,11 +6,11 @@ from typing import Final
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
 from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.session import FRAMES, Session, failed
 from pocketgpu.editor.dap.debuggee.variables import Variable, scopes_of, text_of, variables_of
 from pocketgpu.editor.dap.expressions import Expression, parse, shown
 from pocketgpu.editor.dap.expressions.nodes import FUNCTIONS
-from pocketgpu.editor.dap.messages import Arguments, Json, short
-from pocketgpu.editor.dap.session import FRAMES, Session, failed
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
 
 MOST_INSTRUCTIONS: Final = 4096

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pocketgpu.editor.dap.debuggee.lane import Lane
-from pocketgpu.editor.dap.messages import Arguments, Json, short
-from pocketgpu.editor.dap.session import FRAMES, Session
+from pocketgpu.editor.dap.debuggee.session import FRAMES, Session
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import UsageError
 
 _GRANULARITIES = {"statement": True, "line": True, "instruction": False}

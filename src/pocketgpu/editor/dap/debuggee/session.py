@@ -9,7 +9,7 @@ from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.debuggee.launching import Configuration, Debuggee
 from pocketgpu.editor.dap.debuggee.stops import Stop, move
 from pocketgpu.editor.dap.debuggee.variables import References
-from pocketgpu.editor.dap.messages import Arguments, Json
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.wording import counted
 

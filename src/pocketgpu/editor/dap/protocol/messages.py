@@ -152,7 +152,7 @@ def read_request(body: bytes) -> Request:
 
 
 def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def written(message: Json) -> bytes:

@@ -61,8 +61,8 @@ def test_what_decides_is_enough() -> None:
 
 
 @pytest.mark.parametrize("text", (
-
-       "", "1 +", "(1", "1)", "r9", "r0.q", "r0.xq", "1 2", "R4 as f17", "R4 as", "@", "dot(1)", "unknown(1)", "and", "1 as f64",
+    "", "1 +", "(1", "1)", "r9", "r0.q", "r0.xq", "1 2", "R4 as f17", "R4 as", "@", "dot(1)", "unknown(1)", "and",
+    "1 as f64",
     "r0 + (1, 2)", "1 << 99", "R5 & 1", "9" * 50, "1" * 2000, "(" * 60 + "1" + ")" * 60, "-" * 60 + "1",
     "*".join(["99999999999999999999"] * 9), "c[0x0]", "__import__('os')", "r0.__class__", "(1).real",
 ))  # fmt: skip

@@ -569,7 +569,7 @@ class _Arguments:
             surface.take_back(self.device)
 
     def release(self) -> None:
-        for _, mapping, _ in reversed(self.arrays):  # so that the same launch again gives each array the same place
+        for _, mapping, _ in self.arrays:
             self.device.release(mapping)
 
 

@@ -94,7 +94,7 @@ def test_calls() -> None:
 
 
 def test_what_nobody_wrote(tmp_path: Path) -> None:
-    assert [(step.index, what) for step, what in unwritten(vertex())] == [(4, "r1.x and r1.y")]
+    assert [(step.index, what) for step, what in unwritten(vertex())] == [(4, "r1.x")]
     assert "R0" in [what for _, what in unwritten(thread(tmp_path))]
     assert [*unwritten(vertex({0: {"r1.x": ONE, "r1.y": ONE}}))] == []
 

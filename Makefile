@@ -47,6 +47,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/guest_calls.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/switch_calls.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/switch_messages.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/dap.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/guests.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/guests_switch.py --cases $(FUZZ)

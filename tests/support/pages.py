@@ -45,6 +45,7 @@ ELSEWHERE = {
     ("docs/guides/recorder.md", "c"): "tests/recorder/test_examples.py",
     ("docs/guides/recorder.md", "sh"): "tests/recorder/test_examples.py",
     ("docs/guides/editor-language.md", "lua"): "tests/unit/editor/lsp/test_neovim.py",
+    ("docs/guides/editor.md", "elisp"): "tests/unit/editor/dap/test_clients.py",
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
 }
 """Blocks that another test runs."""

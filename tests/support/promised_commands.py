@@ -45,6 +45,7 @@ COMMANDS: dict[str, str] = {
     "image": "FILE --format --layout --size --offset --flip --upright --out --json --debug",
     "regs": "WORDS --unknown --json --debug",
     "timing": "CAPTURE --registers -r --init --at --screen --svg --set --json --debug",
+    "dap": "--port --log --vsix --debug",
     "launch": "CUBIN --kernel --header --grid --block --arg --bind --shared --threads --evaluator --json --debug",
     "macro asm": "SOURCE --out -o --json --debug",
     "macro dis": "WORDS --macro --json --debug",

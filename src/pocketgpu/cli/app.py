@@ -58,6 +58,7 @@ COMMANDS = {
     "timing": "Show what the display registers describe: refresh, scan, interrupts, format.",
     "launch": "Run a kernel for the Switch's GPU on this computer.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
+    "dap": "Let an editor step through shaders: a debug adapter.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "lsp": "Help an editor with shaders, kernels and macros: a language server.",
     "switches": "List what --set NAME=VALUE can choose.",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.launch_arguments import Argument, sizes_of
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import write_file
-from pocketgpu.cli.parts.shader_input import read, text_of
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.shaders.launch_arguments import Argument, sizes_of
+from pocketgpu.inspect.shaders.sources import read, text_of
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli.parts import files, terminal
+from pocketgpu import whole_files
+from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import open_capture, write_file
@@ -141,7 +142,7 @@ def _name(method: int) -> str:
 
 # -- input ------------------------------------------------------------------------------------------------------------
 def _read(path: str) -> bytes:
-    return files.read(path, _LIMIT, ", which no macro has")
+    return whole_files.read(path, _LIMIT, ", which no macro has")
 
 
 def _text(data: bytes, path: str) -> str:

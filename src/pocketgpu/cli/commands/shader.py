@@ -17,9 +17,9 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import write_file
-from pocketgpu.cli.parts.shader_input import pica_source, programs_of, read, text_of
 from pocketgpu.cli.parts.shader_step import step
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.inspect.shaders.sources import pica_source, programs_of, read, text_of
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -48,6 +48,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "regs": ("regs 0x10400C10 0x01001000", "regs border color", "regs b197 CLEAR_SURFACE"),
     "timing": ("timing -r PDC0_VTOTAL=494", "timing scene.ctf.xz --at f0 --screen top"),
+    "dap": ("dap --log dap.log",),
     "launch": (
         "launch kernel.cubin --grid 4 --block 64 --arg 'inout:data.bin>out.bin'",
         "launch squares.sass --grid 2 --block 32 --arg 'zeros:160>out.bin' --arg u32:40",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.files import read
 from pocketgpu.cli.parts.options import MemoryRange, parse_memory_range, parsed
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, write_file
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.whole_files import read
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.launch_arguments import Argument, sizes_of
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
-from pocketgpu.cli.parts.shader_input import is_kernel, pica_source, read
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.shaders.traces import Run, trace_file
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _ROWS = 100  # steps that are shown unless a part is asked for
 _ADDRESS = re.compile(r"f\d+/")
-_PLACE = re.compile(r"b(\d{1,9}(?:,\d{1,9}){0,2})/t(\d{1,9}(?:,\d{1,9}){0,2})")
 
 
 @click.command()
@@ -61,21 +59,15 @@ def step(
     scene.pgc f1/d17/v5. Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch
     pixels of a draw's target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
     """
-    options = {"most": most} if most is not None else {}
     given = [name for name, value in launch.items() if value not in (None, ())]
     if len(values) == 1 and _ADDRESS.match(values[0]):
         if given or kernel is not None:
             raise UsageError("a capture has its own inputs", location="--" + [*given, "kernel"][0])
         trace = _in_capture(outcome, file, values[0], most)
-    elif is_kernel(file, read(file), bool(given)):
-        if values:
-            raise UsageError(f"{values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
-        trace = _thread(outcome, file, kernel, launch, options)
     else:
-        if given:
-            option = "--" + ("arg" if given[0] == "args" else given[0])
-            raise UsageError("this is for kernels of the Switch", location=option, hint="v0=1,2,3 sets an input.")
-        trace = _vertex(file, kernel, values, options)
+        told = {name: value for name, value in launch.items() if value is not None}
+        trace, events = trace_file(Run(file, kernel, values, most=most, **told))
+        outcome.add_events(events)
     begin = first or 0
     end = last if last is not None else None if first is not None or outcome.json else _ROWS - 1
     outcome.extra["trace"] = _only_nan(trace) if nan else trace.to_json(begin, end)
@@ -93,43 +85,6 @@ def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> 
     opened = open_capture(file, address)
     outcome.add_events(opened.warnings)
     return debug(opened).trace(wanted, most)
-
-
-def _vertex(file: str, kernel: str | None, values: tuple[str, ...], options: dict[str, Any]) -> Trace:
-    from pathlib import Path
-
-    from pocketgpu.inspect.stepping import trace_vertex
-    from pocketgpu.pica.shader import Program
-
-    source = pica_source(file, kernel)
-    program = Program(source.code, source.descriptors, source.entry)
-    return trace_vertex(program, *source.inputs(values), name=kernel or Path(file).name, **options)
-
-
-def _thread(
-    outcome: Outcome, file: str, kernel: str | None, launch: dict[str, Any], options: dict[str, Any]
-) -> Trace:  # fmt: skip
-    from pocketgpu.inspect.stepping import trace_thread
-    from pocketgpu.maxwell.compute.raw_module import RawModule
-
-    module = RawModule(file)
-    if kernel is None:
-        if len(module.kernels) != 1:
-            known = ", ".join(module.kernels) or "none"
-            raise UsageError("which kernel?", location="--kernel", hint=f"The file has: {known}.")
-        kernel = module.kernels[0]
-    grid, block = sizes_of(launch["grid"] or "1", "--grid"), sizes_of(launch["block"] or "32", "--block")
-    match = _PLACE.fullmatch(launch["at"] or "b0/t0")
-    if match is None:
-        raise UsageError(f"{launch['at']!r} names no thread", location="--at", hint="Such as b1,0,0/t5,0,0 or b1/t5.")
-    where, which = (tuple(int(number) for number in part.split(",")) for part in match.groups())
-    arguments = [Argument(text).value for text in launch["args"]]
-    trace = trace_thread(
-        module.get_function(kernel), grid, block, arguments, at=(where, which), shared_mem=launch["shared"] or 0,
-        **options,
-    )  # fmt: skip
-    outcome.add_events(module.events)
-    return trace
 
 
 def _only_nan(trace: Trace) -> dict[str, Any]:

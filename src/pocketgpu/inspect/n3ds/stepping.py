@@ -19,6 +19,7 @@ from pocketgpu.inspect.model.steppable import Part, Steppable
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.primitives.geometry_runs import InputsOfPrimitive
 from pocketgpu.inspect.stepping import Trace, trace_vertex
+from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.n3ds import MOST
 from pocketgpu.lanes import run_once
 from pocketgpu.pica.core.layout import (
@@ -48,8 +49,8 @@ def _get(registers: np.ndarray[Any, Any], name: str) -> int:
 class _TraceTaker(DrawWatcher):
     """Takes the trace when the draw runs."""
 
-    def __init__(self, machine: N3DS, address: Address, draw: int, most: int) -> None:
-        self.machine, self.address, self.draw, self.most = machine, address, draw, most
+    def __init__(self, machine: N3DS, address: Address, draw: int, most: int, overrides: Forced | None) -> None:
+        self.machine, self.address, self.draw, self.most, self.overrides = machine, address, draw, most, overrides
         self.trace: Trace | None = None
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
@@ -60,23 +61,25 @@ class _TraceTaker(DrawWatcher):
         if place:
             run(0, place)
         if self.address.vertex is not None:
-            self.trace = trace_draw(self.machine, packets, place, self.address, self.most)
+            self.trace = trace_draw(self.machine, packets, place, self.address, self.most, self.overrides)
             run(place, end)
             return
         self.trace = trace_primitive_of(
-            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1)
+            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1), self.overrides
         )
         if place + 1 < end:
             run(place + 1, end)
 
 
-def trace_of(inspection: N3dsInspection, address: Address, most: int | None = None) -> Trace:
+def trace_of(
+    inspection: N3dsInspection, address: Address, most: int | None = None, overrides: Forced | None = None
+) -> Trace:
     """The steps of the vertex or primitive that an address names; `Inspection.trace`."""
     event = inspection.event(address.place)
     if event.draw is None or (address.vertex is None) == (address.primitive is None):
         hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
         raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
-    watcher = _TraceTaker(inspection.player.machine, address, event.draw, MOST if most is None else most)
+    watcher = _TraceTaker(inspection.player.machine, address, event.draw, MOST if most is None else most, overrides)
     inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
@@ -95,7 +98,10 @@ def programs_at(inspection: N3dsInspection, address: Address) -> list[Steppable]
     return found
 
 
-def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int) -> Trace:
+def trace_draw(
+    machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int,
+    overrides: Forced | None = None,
+) -> Trace:  # fmt: skip
     """The steps of vertex `address.vertex` of draw number `place` of some packets, before they run.
 
     :raises UsageError: the draw has no such vertex.
@@ -119,14 +125,15 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
     trace = trace_vertex(
         _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
-        most=most, name="vertex program",
+        most=most, name="vertex program", overrides=overrides,
     )  # fmt: skip
     trace.lane, trace.address = f"vertex {vertex}", str(address)
     return trace
 
 
 def trace_primitive_of(
-    machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None]
+    machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None],
+    overrides: Forced | None = None,
 ) -> Trace:
     """The steps of primitive `address.primitive` in the geometry program of a draw. run: runs that draw.
 
@@ -148,7 +155,7 @@ def trace_primitive_of(
     inputs, floats, bools = taken.found
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "G")),
-        most=most, name="geometry program",
+        most=most, name="geometry program", overrides=overrides,
     )  # fmt: skip
     trace.lane, trace.address = f"primitive {wanted}", str(address)
     return trace

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.control_flow import Block
+from pocketgpu.inspect.stepping.forced_registers import check_forced
+from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.listing import ProgramListing, SourceLine
 from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
 from pocketgpu.inspect.stepping.register_values import Value
@@ -135,6 +137,11 @@ class LaneRecord:
         self.over = False
         self._pending: tuple[int, int, list[int], int] | None = None
         trace.kinds, trace.cut = KINDS, NOT_ENDED
+        trace.groups = (
+            RegisterGroup("registers", self.names[: self.count]), RegisterGroup("predicates", PREDICATES),
+            RegisterGroup("condition code", FLAGS),
+        )  # fmt: skip
+        check_forced(trace.overrides, self.names)
 
     # -- the record ---------------------------------------------------------------------------------------------------
     def word(self, at: int) -> int:
@@ -178,7 +185,24 @@ class LaneRecord:
         registers = self.registers()
         if not self.trace.start:
             self.trace.start = dict(zip(self.names, registers, strict=True))
+        forced = self.trace.overrides.get(len(self.trace.steps))
+        if forced:
+            self._force(forced)
+            registers = self.registers()
         self._pending = index, active, registers, int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
+
+    def _force(self, words: Mapping[str, int]) -> None:
+        """Give registers, predicates or flags of the lane other values."""
+        bit = np.uint32(1 << self.lane)
+        for name, word in words.items():
+            n = self.names.index(name)
+            if n < self.count:
+                self.words[(self.at + REGISTERS + n * VECTOR) // 4 + self.lane] = word
+                continue
+            n -= self.count
+            first, n = (WARP.PREDICATES, n) if n < len(PREDICATES) else (WARP.FLAGS, n - len(PREDICATES))
+            at = (self.at + first) // 4 + n
+            self.words[at] = self.words[at] | bit if word else self.words[at] & ~bit
 
     def after(self) -> None:
         """The warp has run the instruction."""

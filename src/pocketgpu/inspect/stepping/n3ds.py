@@ -26,6 +26,8 @@ from pocketgpu.facts.shader_isa import (
     source_register,
     target_register,
 )
+from pocketgpu.inspect.stepping.forced_registers import Forced, check_forced
+from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
@@ -48,8 +50,18 @@ _FILE = tuple(f"{letter}{n}.{c}" for letter in "vro" for n in range(16) for c in
 _STATE = ("cmp.x", "cmp.y", "a0.x", "a0.y", "aL", "loop", "setemit")
 """Registers besides those of the file. loop: rounds left in the innermost loop. setemit: fields of the last SETEMIT."""
 NAMES = (*_FILE, *_STATE)
+SETTABLE = tuple(name for name in NAMES if name not in ("loop", "setemit"))
+"""Registers that can be given other values; the rest is state of the unit."""
 KINDS = dict.fromkeys(_FILE, "f32") | dict.fromkeys(_STATE, "i32") | {"cmp.x": "bool", "cmp.y": "bool"}
 _ADDRESSES = ("", "a0.x", "a0.y", "aL")
+GROUPS = (
+    RegisterGroup("inputs", _FILE[:64], given=True),
+    RegisterGroup("temporaries", _FILE[64:128]),
+    RegisterGroup("outputs", _FILE[128:]),
+    RegisterGroup("conditions", ("cmp.x", "cmp.y")),
+    RegisterGroup("address registers", ("a0.x", "a0.y", "aL")),
+    RegisterGroup("state of the unit", ("loop", "setemit"), given=True),
+)
 _ROW = 64  # components of each kind of register in the file
 assert OUTPUTS * 4 == 2 * _ROW
 
@@ -98,6 +110,8 @@ class _Watched(Interpreter):
     def __init__(self, trace: Trace, program: Program, most: int, *args: Any) -> None:
         super().__init__(*args)
         self.trace, self.program, self.most = trace, program, most
+        assert isinstance(trace.listing, UnitListing)
+        self.listing = trace.listing
         self.sources: list[tuple[int, list[int], list[int]]] = []
         self.flow = ""
         self.emitted: Emitted | None = None
@@ -155,6 +169,9 @@ class _Watched(Interpreter):
         if not self.before:
             self.before = self._words()
             trace.start = dict(zip(NAMES, self.before, strict=True))
+        forced = trace.overrides.get(len(trace.steps))
+        if forced:
+            self._force(forced)
         self.sources, self.flow, self.emitted = [], "", None
         super().instruction(current, word)
         after = self._words()
@@ -163,12 +180,28 @@ class _Watched(Interpreter):
         step = Step(
             len(trace.steps), address, address, instruction_text(bits, self.program.descriptors, "{:#06x}".format),
             tuple(reads.values()), self._writes(op, bits, after, reads, places), self.flow, emitted=self.emitted,
+            line=self.listing.line_of(address),
         )  # fmt: skip
         if trace.steps:
             trace.steps[-1].to = address
         trace.steps.append(step)
         self.before = after
         self._end(step)
+
+    def _force(self, words: Mapping[str, int]) -> None:
+        """Give registers of lane 0 other words."""
+        cells: dict[str, Any] = dict(zip(_STATE, (*self.cmp, *self.a0, self.al), strict=False))
+        for name, word in words.items():
+            if name in cells:
+                cell = cells[name]
+                number = bool(word) if KINDS[name] == "bool" else int(np.int32(np.uint32(word)))
+                cell.value = self.k.select(self.mask, number, cell.value)
+            else:
+                row = self.file.slot[NAMES.index(name)]
+                self.file.slot[NAMES.index(name)] = np.where(
+                    self.mask.raw, np.uint32(word).view(np.float32), row
+                ).astype(np.float32)  # fmt: skip
+        self.before = self._words()
 
     def _end(self, step: Step) -> None:
         """Note how the program ended, if this was its last step."""
@@ -255,15 +288,38 @@ class _Watched(Interpreter):
 
 
 def _trace(
-    program: Program, what: str, name: str, inputs: Any, most: int, rest: tuple[Any, ...]
+    program: Program, what: str, name: str, inputs: Any, most: int, rest: tuple[Any, ...],
+    overrides: Forced | None = None, lines: Sequence[int] = (), file: str = "",
 ) -> Trace:  # fmt: skip
     if most < 1:
         raise UsageError(f"a trace keeps at least one step, not {most}")
-    trace = Trace("3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program))
+    forced = dict(overrides or {})
+    check_forced(forced, SETTABLE)
+    trace = Trace(
+        "3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program, lines, file),
+        overrides=forced, groups=GROUPS, uniforms=_uniforms(*rest[:3]),
+    )  # fmt: skip
     trace.result = program.watch(lambda *args: _Watched(trace, program, most, *args), inputs, *rest)
     if trace.cut and not trace.hung:
         trace.result = None
     return trace
+
+
+def _uniforms(
+    floats: Mapping[int, Sequence[float]] | None, bools: Sequence[int] | None,
+    integers: Sequence[Sequence[int]] | None,
+) -> dict[str, Value]:  # fmt: skip
+    """The constants of a run, by name."""
+    found: dict[str, Value] = {}
+    for number, vector in (floats or {}).items():
+        for component, word in zip(_COMPONENTS, np.asarray(vector, np.float32).view(np.uint32).tolist(), strict=False):
+            found[f"c{number}.{component}"] = Value((f"c{number}.{component}",), word, "f32")
+    for number, flag in enumerate(bools if bools is not None else ()):
+        found[f"b{number}"] = Value((f"b{number}",), int(bool(flag)), "bool")
+    for number, octets in enumerate(integers if integers is not None else ()):
+        for component, octet in zip(_COMPONENTS, octets, strict=False):
+            found[f"i{number}.{component}"] = Value((f"i{number}.{component}",), int(octet) & 0xFF, "i32")
+    return found
 
 
 def trace_vertex(
@@ -277,18 +333,22 @@ def trace_vertex(
     *,
     most: int = MOST,
     name: str = "vertex program",
+    overrides: Forced | None = None,
+    lines: Sequence[int] = (),
+    file: str = "",
 ) -> Trace:
     """Step through a program of the 3DS for one vertex.
 
     inputs: float32 (16, 4) or (1, 16, 4), v0 to v15. uniforms, bool_uniforms, int_uniforms, conditions, address: as for
     `Program.run`. most: how many steps are kept; a longer program is not run to its end, and `cut` says so. Registers
     are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run` returns
-    for this vertex; None if the trace was cut.
+    for this vertex; None if the trace was cut. overrides: what-if, words for registers right before steps:
+    {12: {"r0.x": 0x3F800000}}. lines, file: the line of the source text of each word, and that text's name.
 
     :raises UsageError: for shapes and numbers that do not fit.
     """
     rest = (uniforms, bool_uniforms, int_uniforms, conditions, address)
-    return _trace(program, "one vertex", name, _one(inputs), most, rest)
+    return _trace(program, "one vertex", name, _one(inputs), most, rest, overrides, lines, file)
 
 
 def trace_primitive(

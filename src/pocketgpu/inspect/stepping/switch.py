@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.lane_record import NOT_ENDED, Listing
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST, LaneWatch, only
@@ -38,11 +39,13 @@ def trace_thread(
     shared_mem: int = 0,
     limit: int = LIMIT,
     most: int = MOST,
+    overrides: Forced | None = None,
 ) -> Trace:
     """Launch a kernel and step through one thread of it.
 
     The whole grid runs and writes arrays as in any launch; only the thread `at` (block, thread), up to three numbers
-    each, is recorded. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: how many steps are kept.
+    each, is recorded. overrides: what-if, words for registers of that thread right before steps:
+    {12: {"R0": 1}}. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: how many steps are kept.
     Registers are R0 to R*n*, P0 to P6 and CC.carry, CC.overflow, CC.sign, CC.zero. `result` is that of the launch.
 
     :raises UsageError: there is no such block or thread, or the launch refuses its arguments.
@@ -60,7 +63,8 @@ def trace_thread(
     name = "block {}, thread {}".format(*(",".join(map(str, one)) for one in (where, which)))
     listing = listing_of(function.code)
     watch = LaneWatch(
-        device.engine, device.memory.arena, listing, choose, name=function.name, lane=name, most=most
+        device.engine, device.memory.arena, listing, choose, name=function.name, lane=name, most=most,
+        overrides=overrides,
     )  # fmt: skip
     with device.lock, watch.on(device.launcher.record) as handle:
         result: Result = function(
@@ -71,6 +75,13 @@ def trace_thread(
     if result.hung and trace.cut == NOT_ENDED:
         trace.hung, trace.cut = True, "the launch hangs; its events say where"
     return trace
+
+
+def warp_of(block: Sequence[int], thread: Sequence[int]) -> list[Three]:
+    """The threads of a block that run in one warp with a thread, itself among them."""
+    size = x, y, z = three(block, "block")
+    first = _number(_place(thread, size, "thread"), size) // LANES * LANES
+    return [(n % x, n // x % y, n // (x * y)) for n in range(first, min(first + LANES, x * y * z))]
 
 
 def _place(given: Sequence[int], size: Three, what: str) -> Three:
@@ -93,4 +104,4 @@ def _number(place: Three, size: Three) -> int:
     return place[0] + size[0] * (place[1] + size[1] * place[2])
 
 
-__all__ = ["listing_of", "trace_thread"]
+__all__ = ["listing_of", "trace_thread", "warp_of"]

@@ -15,6 +15,8 @@ import numpy as np
 from pocketgpu.displayed import Displayed, line_of, table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth, births
+from pocketgpu.inspect.stepping.forced_registers import Forced, last_forced
+from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.listing import ProgramListing
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Step
@@ -90,7 +92,8 @@ class Trace(Displayed):
     all registers before the first step; kinds: their types (values.KINDS; "bits" if not given). cut: why the trace ends
     before the program; "" if it has the whole program. hung: the program would not end. result: the result of the
     program, where the console's tracer documents one. address: of the vertex, primitive or thread in a capture, or "".
-    listing: the program; None if it is not known.
+    listing: the program; None if it is not known. overrides: words that registers were given right before a step, by
+    step and register. groups: the registers by what they are for. uniforms: constants that were set for the run.
     """
 
     console: str
@@ -104,6 +107,9 @@ class Trace(Displayed):
     result: Any = None
     address: str = ""
     listing: ProgramListing | None = None
+    overrides: Forced = field(default_factory=dict)
+    groups: tuple[RegisterGroup, ...] = ()
+    uniforms: Mapping[str, Value] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -117,9 +123,11 @@ class Trace(Displayed):
     # -- registers ----------------------------------------------------------------------------------------------------
     @cached_property
     def _copies(self) -> list[dict[str, int]]:
-        copies, words = [dict(self.start)], dict(self.start)
+        words = dict(self.start)
+        words.update(self.overrides.get(0, {}))
+        copies = [dict(words)]
         for step in self.steps:
-            _apply(words, step)
+            self._apply(words, step)
             if (step.index + 1) % COPY_EVERY == 0:
                 copies.append(dict(words))
         return copies
@@ -134,8 +142,43 @@ class Trace(Displayed):
             raise UsageError(f"there is no step {step}", hint=f"The trace has steps 0 to {len(self.steps)}.")
         words = dict(self._copies[index // COPY_EVERY])
         for one in self.steps[index // COPY_EVERY * COPY_EVERY : index]:
-            _apply(words, one)
+            self._apply(words, one)
         return Registers(words, self.kinds)
+
+    def _apply(self, words: dict[str, int], step: Step) -> None:
+        """From the registers before a step to those before the next one."""
+        for change in step.writes:
+            words.update(change.after.words)
+        words.update(self.overrides.get(step.index + 1, {}))
+
+    def value_at(self, register: str, step: int) -> Value:
+        """A register before a step, or a constant, as what it was last written as; quick, without all registers.
+
+        :raises UsageError: there is no such register.
+        """
+        if register not in self.start:
+            found = self.constants.get(register)
+            return found if found is not None else Registers(self.start, self.kinds).value(register)
+        kind, origin = self.kinds.get(register, "bits"), self.origin(register, step)
+        word, since = self.start[register], -1
+        if origin is not None:
+            change = next(one for one in reversed(self.steps[origin].writes) if register in one.names)
+            word, since = change.after.words[register], origin
+            kind = change.kind if len(change.names) == 1 else "bits"
+        forced = last_forced(self.overrides, register, since + 1, step)
+        return Value((register,), word if forced is None else forced, kind)
+
+    @cached_property
+    def constants(self) -> dict[str, Value]:
+        """The constants that were set for the run, and those that steps read."""
+        found = dict(self.uniforms)
+        for step in self.steps:
+            for value in step.reads:
+                if value.names[0] not in self.start and value.names[0] not in found:
+                    single = len(value.names) == 1
+                    found |= {name: Value((name,), word, value.kind if single else "bits")
+                              for name, word in value.words.items()}  # fmt: skip
+        return found
 
     @property
     def end(self) -> Registers:
@@ -258,11 +301,6 @@ class Trace(Displayed):
         head = ("step", "address", "instruction", "read", "written")
         rows = ((one.index, f"{one.address:#06x}", one.text, one.read_text, one.happened) for one in self.steps)
         return title_html(self.title) + table_html(head, rows, len(self.steps))
-
-
-def _apply(words: dict[str, int], step: Step) -> None:
-    for change in step.writes:
-        words.update(change.after.words)
 
 
 __all__ = ["Registers", "Trace"]

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.lane_record import LaneRecord, Listing
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.lanes import I32, Engine
@@ -61,18 +62,19 @@ class LaneWatch:
     :param name, lane: for the traces: name of the program, and of what runs in the lane.
     :param most: most steps of a trace; later ones are not recorded.
     :param runs: how many traces are kept; a pixel's lane runs once for each primitive on it.
+    :param overrides: what-if, words for registers right before steps of every run.
     """
 
     def __init__(
         self, engine: Engine, arena: np.ndarray[Any, Any], listing: Listing | None, choose: Choose, *, name: str,
         lane: str,
-        most: int = MOST, runs: int = 1,
+        most: int = MOST, runs: int = 1, overrides: Forced | None = None,
     ) -> None:  # fmt: skip
         if most < 1 or runs < 1:
             raise UsageError(f"a watch keeps at least one step of one run, not {most} of {runs}")
         self.engine, self.listing, self.choose, self.name, self.lane = engine, listing, choose, name, lane
         self.words = arena.view(np.uint32)
-        self.most, self.runs = most, runs
+        self.most, self.runs, self.overrides = most, runs, dict(overrides or {})
         self.traces: list[Trace] = []
         self._records: dict[tuple[int, int], LaneRecord] = {}
         self._error: BaseException | None = None
@@ -141,7 +143,7 @@ class LaneWatch:
             listing = self.listing
             lane = self.choose(launch, slot, warp) if len(self.traces) < self.runs else None
             if lane is not None and listing is not None and self.words[(at + WARP.ACTIVE) // 4] >> lane & 1:
-                trace = Trace("switch", self.name, self.lane, {}, listing=listing)
+                trace = Trace("switch", self.name, self.lane, {}, listing=listing, overrides=self.overrides)
                 self.traces.append(trace)
                 self._records[slot, warp] = LaneRecord(
                     self.words, listing, trace, (launch, slot, warp, lane), self.most

@@ -15,6 +15,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.steppable import Part, Steppable
+from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.machines import (
     Words,
     pixel_of,
@@ -25,6 +26,7 @@ from pocketgpu.inspect.stepping.machines import (
     watch_launches,
     watch_stage,
 )
+from pocketgpu.inspect.stepping.switch import warp_of
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST, Choose
 from pocketgpu.inspect.switch.primitives.later import LATE_PROGRAMS, late_programs
@@ -45,7 +47,9 @@ _MOST_FRAGMENTS = 64
 """Most fragments on one pixel that are traced; the last of them is returned."""
 
 
-def trace_of(inspection: SwitchInspection, address: Address, most: int | None = None) -> Trace:
+def trace_of(
+    inspection: SwitchInspection, address: Address, most: int | None = None, overrides: Forced | None = None
+) -> Trace:
     """See `SwitchInspection.trace`."""
     most = MOST if most is None else most
     if not address.names_event:
@@ -53,14 +57,14 @@ def trace_of(inspection: SwitchInspection, address: Address, most: int | None = 
     tick = inspection.tick_of(address.place)
     what = inspection.recorder.traces[tick - 1].what
     if isinstance(what, Launch):
-        return _thread(inspection, what, address, tick, most)
+        return _thread(inspection, what, address, tick, most, overrides)
     if not isinstance(what, Draw):
         raise UsageError("this event runs no program", location=str(address), hint=_HINT)
     if sum(one is not None for one in (address.vertex, address.primitive, address.pixel)) != 1:
         raise UsageError(
             "this address names no vertex, primitive or pixel of the draw", location=str(address), hint=_HINT
         )
-    return _lane(inspection, what, address, tick, most)
+    return _lane(inspection, what, address, tick, most, overrides)
 
 
 def programs_at(inspection: SwitchInspection, address: Address) -> list[Steppable]:
@@ -87,7 +91,24 @@ def programs_at(inspection: SwitchInspection, address: Address) -> list[Steppabl
     return found
 
 
-def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick: int, most: int) -> Trace:
+def lanes_at(inspection: SwitchInspection, address: Address) -> list[Address]:
+    """See `Inspection.lanes_at`."""
+    if address.names_event and address.pixel is not None:
+        x, y = (number & ~1 for number in address.pixel)
+        return [address.at(pixel=(x + n % 2, y + n // 2)) for n in range(4)]
+    if not address.names_event or address.thread is None:
+        return [address]
+    what = inspection.recorder.traces[inspection.tick_of(address.place) - 1].what
+    if not isinstance(what, Launch):
+        return [address]
+    _, thread = check_thread(what, address)
+    return [address.at(thread=one) for one in warp_of(what.block, thread)]
+
+
+def _thread(
+    inspection: SwitchInspection, launch: Launch, address: Address, tick: int, most: int,
+    overrides: Forced | None,
+) -> Trace:  # fmt: skip
     if address.block is None and address.thread is None:
         raise UsageError("this address names no thread of the launch", location=str(address), hint=_HINT)
     block, thread = check_thread(launch, address)
@@ -96,7 +117,8 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
     player.go(player.at(start))
     try:
         with watch_launches(
-            player.machine.grids.launcher, (block, thread), number=tick - 1 - start, most=most
+            player.machine.grids.launcher, (block, thread), number=tick - 1 - start, most=most,
+            overrides=overrides,
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
@@ -108,7 +130,10 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
     return trace
 
 
-def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int, most: int) -> Trace:
+def _lane(
+    inspection: SwitchInspection, draw: Draw, address: Address, tick: int, most: int,
+    overrides: Forced | None,
+) -> Trace:  # fmt: skip
     stages = [one.stage for one in draw.shaders]
     player = inspection.player
     machine = player.machine
@@ -140,7 +165,8 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     name = f"{STAGES[pipeline]} program"
     try:
         with watch_stage(
-            drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs
+            drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs,
+            overrides=overrides,
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
@@ -183,4 +209,4 @@ def _late_lane(late: LateStages, words: Words, stage: int, primitive: int, numbe
     return run_of_geometry(words, late.geometry.room.record, primitive, number)
 
 
-__all__ = ["programs_at", "trace_of"]
+__all__ = ["lanes_at", "programs_at", "trace_of"]

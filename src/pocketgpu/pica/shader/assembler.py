@@ -81,7 +81,7 @@ class Assembly:
 
     code, descriptors: words. labels: name to address. outputs: output register to the semantics of its x, y, z, w
     (numbers of SH_OUTMAP, 0x1F unused), from `.out`. constants: uniform to (x, y, z, w), from `.constf`. warnings: code
-    that works in simulators but not on a console.
+    that works in simulators but not on a console. lines: the line of the text of each word.
     """
 
     code: tuple[int, ...]
@@ -90,6 +90,7 @@ class Assembly:
     outputs: Mapping[int, tuple[int, int, int, int]]
     constants: Mapping[int, tuple[float, float, float, float]]
     warnings: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.code), 'word')}, {counted(len(self.descriptors), 'descriptor')}"
@@ -168,7 +169,8 @@ class _Assembler:
             with self.errors:
                 raise self.error(f"the program has {len(code)} words; {self.limit} fit")
         outputs = {register: (s[0], s[1], s[2], s[3]) for register, s in sorted(self.outputs.items())}
-        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, self.remarks())
+        lines = tuple(item.line for item in self.items)
+        return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, self.remarks(), lines)
 
     def remarks(self) -> tuple[str, ...]:
         return tuple(f"line {one.line}: {one.message}" for one in self.warnings)

@@ -13,7 +13,7 @@ from support.kernel_cases import FOLDER, NAMES
 
 from pocketgpu import RawModule, Texture, UsageError
 from pocketgpu.cli import main
-from pocketgpu.cli.parts.launch_images import array_file, read_image
+from pocketgpu.inspect.shaders.launch_images import array_file, read_image
 
 needs_kernels = pytest.mark.skipif("texref" not in NAMES, reason=recordings.REASON)
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.cli.parts.launch_images import array_file, read_image
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.shaders.launch_images import array_file, read_image
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

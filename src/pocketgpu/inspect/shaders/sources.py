@@ -1,10 +1,10 @@
-"""Input of commands on shaders: files, and registers on the command line."""
+"""Shaders to run, from files: programs of the 3DS with values of registers, and which files are kernels."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.cli.parts import files
+from pocketgpu import whole_files
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.late_dataclass import dataclass
 
@@ -15,7 +15,7 @@ _LIMIT = 64 << 20  # bytes of a file that is read
 
 
 def read(path: str) -> bytes:
-    return files.read(path, _LIMIT)
+    return whole_files.read(path, _LIMIT)
 
 
 def text_of(data: bytes, path: str) -> str:
@@ -53,13 +53,15 @@ def programs_of(module: ShaderModule, name: str | None, path: str) -> list[Shade
 
 @dataclass(frozen=True)
 class PicaSource:
-    """A program of the 3DS. constants: of the file, by register ("c8"). outputs: registers that it declares as such."""
+    """A program of the 3DS. constants: of the file, by register ("c8"). outputs: registers that it declares as such.
+    lines: the line of its text of each word; empty if there is no text."""
 
     code: tuple[int, ...]
     descriptors: tuple[int, ...]
     entry: int
     constants: dict[str, Any]
     outputs: set[int]
+    lines: tuple[int, ...] = ()
 
     def inputs(self, given: tuple[str, ...]) -> tuple[Any, dict[int, Any], list[int], list[list[int]]]:
         """(inputs, uniforms, booleans, integers) as `Program.run` takes them: those of the file, and `given`.
@@ -107,7 +109,7 @@ def pica_source(file: str, name: str | None) -> PicaSource:
         raise UsageError(f"this is a {kind}", location=file, hint="'pocketgpu launch' runs kernels of the Switch.")
     done = assemble(text_of(data, file), words=4096)
     constants = {f"c{n}": v for n, v in done.constants.items()}
-    return PicaSource(done.code, done.descriptors, done.entry, constants, set(done.outputs))
+    return PicaSource(done.code, done.descriptors, done.entry, constants, set(done.outputs), done.lines)
 
 
 def _register(text: str) -> tuple[str, list[float]]:

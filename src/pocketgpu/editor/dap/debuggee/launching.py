@@ -1,0 +1,206 @@
+"""Launch configurations: what is stepped through, with which inputs.
+
+    {"capture": "scene.pgc", "address": "f3/d17/v5"}
+    {"program": "kernel.cubin", "grid": "4", "block": "64", "args": ["zeros:1024"], "at": "b1/t40"}
+    {"source": "phong.v.pica", "inputs": {"v0": [1, 2, 3]}, "uniforms": {"c0": [1, 0, 0, 0], "b0": true}}
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from pocketgpu.editor.dap.debuggee.lane import Lane, Make
+from pocketgpu.editor.dap.protocol.messages import Arguments
+from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.inspection import Inspection
+    from pocketgpu.inspect.model.address import Address
+    from pocketgpu.inspect.shaders.traces import Run
+    from pocketgpu.inspect.stepping.forced_registers import Forced
+    from pocketgpu.inspect.stepping.trace import Trace
+
+WAYS: Final = ("capture", "program", "source")
+"""What a configuration names: one of these."""
+COMMON: Final = ("stopOnEntry", "most", "cwd")
+OF_CAPTURES: Final = ("address", "switches")
+OF_KERNELS: Final = ("kernel", "grid", "block", "args", "at", "shared", "header")
+OF_SOURCES: Final = ("inputs", "uniforms", *OF_KERNELS)
+MOST_STEPS: Final = 1 << 20
+_OF_EDITORS = re.compile(r"type|request|name|noDebug|preLaunchTask|postDebugTask|internalConsoleOptions|presentation|"
+                         r"debugServer|serverReadyAction|__.*|\$__.*|dap-.*|console|host|hostName|port")  # fmt: skip
+"""Attributes that editors use themselves."""
+_SPECIAL = ("nan", "inf", "-inf")
+_STANDARD_INPUT = re.compile(r"\w+:-(?:$|[,>])|-$")
+"""Arguments that are read from the standard input, where the editor speaks."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A launch configuration that was read. what: of WAYS; path: of its file."""
+
+    what: str
+    path: str
+    values: Arguments
+    most: int | None
+    stop_on_entry: bool
+
+
+def read_configuration(given: Arguments) -> Configuration:
+    """
+    :raises UsageError: it names nothing to step through, or has attributes that mean nothing here.
+    """
+    found = [name for name in WAYS if name in given]
+    if len(found) != 1:
+        what = "nothing" if not found else " and ".join(found)
+        hint = 'One of "capture", "program", "source".'
+        raise UsageError(f"the configuration names {what} to step through", hint=hint)
+    (what,) = found
+    known = {*WAYS, *COMMON, *{"capture": OF_CAPTURES, "program": OF_KERNELS, "source": OF_SOURCES}[what]}
+    for name, _ in given.items():
+        if name not in known and not _OF_EDITORS.fullmatch(name):
+            raise UsageError(
+                f"this means nothing for a {what}", location=name[:60], hint=f"It takes {', '.join(sorted(known))}."
+            )
+    path = os.path.expanduser(given.text(what))
+    if not path or path == "-" or "\0" in path:
+        raise UsageError("this is no path of a file", location=what)
+    if "cwd" in given:
+        path = os.path.join(os.path.expanduser(given.text("cwd")), path)
+    most = given.number("most") if "most" in given else None
+    if most is not None and not 1 <= most <= MOST_STEPS:
+        raise UsageError(f"1 to {MOST_STEPS} steps can be kept", location="most")
+    return Configuration(what, path, given, most, given.flag("stopOnEntry", True))
+
+
+class Debuggee:
+    """What is stepped through: lanes, one of which was asked for. title: for people."""
+
+    def __init__(self, lanes: list[Lane], first: int) -> None:
+        self.lanes, self.first = lanes, first
+
+    @property
+    def main(self) -> Lane:
+        return self.lanes[self.first]
+
+
+def launched(one: Configuration) -> Debuggee:
+    """Open what a configuration names, and trace the lane that it asks for.
+
+    :raises PocketGPUError: it cannot be opened or traced.
+    """
+    made = _in_capture(one) if one.what == "capture" else _in_file(one)
+    assert made.main.trace.steps
+    return made
+
+
+# -- captures ---------------------------------------------------------------------------------------------------------
+def _in_capture(one: Configuration) -> Debuggee:
+    from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
+
+    wanted = Address.parse(one.values.text("address")).at(step=None)
+    switches = {name: str(value) for name, value in one.values.part("switches").items()}
+    run = debug(one.path, switches or None)
+    address, lanes = _lanes_of(run, wanted)
+    most = run.most_traced if one.most is None else one.most
+    return Debuggee([Lane(str(at), _maker(run, at, most)) for at in lanes], lanes.index(address))
+
+
+def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address]]:
+    """The run that an address names, and those beside it. For a pixel of a picture, what its last fragment ran; where
+    pixels have no programs, the vertices of its primitive.
+
+    :raises UsageError: it names no run of a program.
+    """
+    if wanted.names_event or wanted.pixel is None:
+        return wanted, run.lanes_at(wanted)
+    runs = [one.address for one in run.programs_at(wanted) if not one.parts]
+    if not runs:
+        raise UsageError(
+            "no program that can be stepped through gave this pixel its colour", location=str(wanted),
+            hint="'pocketgpu why' says what did.",
+        )  # fmt: skip
+    pixels = [one for one in runs if one.pixel is not None]
+    if pixels:
+        return pixels[-1], run.lanes_at(pixels[-1])
+    last = [one for one in runs if one.place == runs[-1].place]
+    return last[0], last
+
+
+def _maker(run: Inspection, address: Address, most: int) -> Make:
+    def make(overrides: Forced) -> Trace:
+        return run.trace(address, most, overrides)
+
+    return make
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+def _in_file(one: Configuration) -> Debuggee:
+    from pocketgpu.inspect.shaders.sources import read, text_of
+    from pocketgpu.inspect.shaders.traces import Run, beside
+
+    given = one.values
+    args = given.texts("args")
+    header = given.text("header", "")
+    if header == "-" or any(_STANDARD_INPUT.match(text) for text in args):
+        raise UsageError("the standard input is where the editor speaks", location="args", hint="Name a file.")
+    run = Run(
+        one.path, given.text("kernel", "") or None, (*_values(given, "inputs"), *_values(given, "uniforms")),
+        _size(given, "grid"), _size(given, "block"), given.text("at", ""), tuple(args), given.number("shared", 0),
+        text_of(read(header), header) if header else None, one.most,
+    )  # fmt: skip
+    if one.what == "program" and not run.is_kernel:
+        raise UsageError("this file has no kernels", location=one.path, hint='A shader of the 3DS is a "source".')
+    if run.is_kernel and run.values:
+        raise UsageError("a kernel has arguments, no inputs", location="inputs", hint='"args": ["zeros:1024"]')
+    runs = beside(run)
+    first = 0
+    if len(runs) > 1:
+        first = next(n for n, other in enumerate(runs) if _same(other.at, run.at or "b0/t0"))
+    names = [other.at if run.is_kernel else os.path.basename(one.path) for other in runs]
+    return Debuggee([Lane(name, partial(_traced, other)) for name, other in zip(names, runs, strict=True)], first)
+
+
+def _traced(run: Run, overrides: Forced) -> Trace:
+    from pocketgpu.inspect.shaders.traces import trace_file
+
+    return trace_file(run, overrides)[0]
+
+
+def _same(a: str, b: str) -> bool:
+    from pocketgpu.inspect.shaders.traces import place_of
+
+    places = [[(*part, 0, 0)[:3] for part in place_of(text)] for text in (a, b)]
+    return places[0] == places[1]
+
+
+def _size(given: Arguments, name: str) -> str:
+    """A size as text: "4,4", 4, or [4, 4]."""
+    found: Any = given.value(name)
+    if isinstance(found, list):
+        return ",".join(str(one) for one in found[:4])
+    return "" if found is None else str(found)[:60]
+
+
+def _values(given: Arguments, name: str) -> list[str]:
+    """Values of registers, as the command line writes them.
+
+    :raises UsageError: a value is neither a number nor a list of numbers.
+    """
+    found = []
+    values: Mapping[str, Any] = dict(given.part(name).items())
+    for register, value in values.items():
+        numbers = value if isinstance(value, list) else [value]
+        if not numbers or not all(isinstance(one, int | float) or one in _SPECIAL for one in numbers):
+            raise UsageError("this is neither a number nor a list of numbers", location=f"{name}.{register[:20]}")
+        found.append(f"{register}={','.join(str(float(one)) for one in numbers)}")
+    return found
+
+
+__all__ = ["Configuration", "Debuggee", "launched", "read_configuration"]

@@ -1,0 +1,188 @@
+"""The state of a session: what is stepped through, where it stops, and which events follow a response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.launching import Configuration, Debuggee
+from pocketgpu.editor.dap.debuggee.stops import Stop, move
+from pocketgpu.editor.dap.debuggee.variables import References
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
+from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.wording import counted
+
+State = Literal["new", "waiting for a launch", "being configured", "stopped", "at its end", "over"]
+STATES: Final[tuple[State, ...]] = (
+    "new", "waiting for a launch", "being configured", "stopped", "at its end", "over",
+)  # fmt: skip
+"""new: before `initialize`. being configured: launched, before `configurationDone`. at its end: terminated."""
+FRAMES: Final = 1 << 12
+"""Numbers of frames of a thread."""
+
+
+class Breakpoint:
+    """A breakpoint that an editor set.
+
+    number: by which the editor knows it. given: what it was set with. stop: None if it has no place.
+    """
+
+    def __init__(self, number: int, kind: str, source: Arguments | None, given: Arguments) -> None:
+        self.number, self.kind, self.source, self.given = number, kind, source, given
+        self.stop: Stop | None = None
+        self.shown: Json = {}
+
+
+class Session:
+    """Everything of a session. `say` sends an event at once; `later` after the response."""
+
+    def __init__(self, say: Callable[[str, Json], None]) -> None:
+        self.say = say
+        self.state: State = "new"
+        self.events_later: list[tuple[str, Json]] = []
+        self.client = Arguments({})
+        self.configuration: Configuration | None = None
+        self.configured = False
+        self.breakpoints: dict[str, list[Breakpoint]] = {}
+        """By kind, and by text for breakpoints of lines."""
+        self.filters: list[Stop] = []
+        self.references = References()
+        self._debuggee: Debuggee | None = None
+        self._numbers = 0
+        self.reasons: dict[int, list[str]] = {}
+        """Why each thread stands where it stands, if an exception says so."""
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    def later(self, event: str, **content: Any) -> None:
+        self.events_later.append((event, content))
+
+    def take_events(self) -> list[tuple[str, Json]]:
+        found, self.events_later = self.events_later, []
+        return found
+
+    def output(self, text: str, category: str = "console", lane: Lane | None = None, place: int | None = None) -> None:
+        """A line in the editor's console, with its place in the program."""
+        content: Json = {"category": category, "output": text + "\n"}
+        if lane is not None and place is not None and place < len(lane.trace):
+            source, line = lane.documents.place(lane.trace[place].number)
+            content |= {"source": source, "line": self.line_out(line), "column": self.line_out(1)}
+        self.later("output", **content)
+
+    # -- numbers of lines ---------------------------------------------------------------------------------------------
+    def line_out(self, line: int) -> int:
+        """Lines count from 1 here; an editor may count from 0."""
+        return line if self.client.flag("linesStartAt1", True) else line - 1
+
+    def line_in(self, line: int) -> int:
+        return line if self.client.flag("linesStartAt1", True) else line + 1
+
+    # -- lanes --------------------------------------------------------------------------------------------------------
+    @property
+    def debuggee(self) -> Debuggee:
+        """
+        :raises UsageError: nothing was launched.
+        """
+        if self._debuggee is None:
+            raise UsageError("nothing was launched")
+        return self._debuggee
+
+    @debuggee.setter
+    def debuggee(self, one: Debuggee) -> None:
+        self._debuggee = one
+
+    @property
+    def launched(self) -> bool:
+        return self._debuggee is not None
+
+    @property
+    def thread(self) -> int:
+        """The number of the thread that was asked for."""
+        return self.debuggee.first + 1
+
+    def lane(self, thread: int) -> Lane:
+        """
+        :raises UsageError: there is no such thread.
+        """
+        lanes = self.debuggee.lanes
+        if not 1 <= thread <= len(lanes):
+            raise UsageError(f"there is no thread {thread}", hint=f"There are 1 to {len(lanes)}.")
+        return lanes[thread - 1]
+
+    def lane_of(self, given: Arguments) -> tuple[int, Lane]:
+        """Number and lane of the thread, or of the frame, that a request names; without one, the first."""
+        framed = "frameId" in given
+        thread = given.number("frameId") // FRAMES if framed else given.number("threadId", self.thread)
+        return thread, self.lane(thread)
+
+    # -- stopping -----------------------------------------------------------------------------------------------------
+    def new_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    @property
+    def stops(self) -> list[Stop]:
+        found = [one.stop for ones in self.breakpoints.values() for one in ones if one.stop is not None]
+        return [*found, *self.filters]
+
+    def go(self, thread: int, target: int, reason: str, *, stopping: bool = True) -> None:
+        """Move a lane; the editor hears where it stopped, and why.
+
+        stopping: whether breakpoints stop it on the way.
+        """
+        lane = self.lane(thread)
+        passed = move(lane, self.stops if stopping else (), target)
+        for place, text in passed.logged:
+            self.output(text, "stdout", lane, place)
+        if passed.left_out:
+            self.output(f"{counted(passed.left_out, 'line')} of log points left out")
+        lane.place = passed.place
+        self.stopped(thread, passed.stops, reason)
+
+    def stopped(self, thread: int, stops: list[Stop], reason: str, text: str = "") -> None:
+        """Tell the editor that a thread stands."""
+        lane = self.lane(thread)
+        self.references.forget()
+        self.state = "stopped"
+        texts = [found for stop in stops if (found := stop.text(lane.place))]
+        self.reasons = {thread: texts}
+        numbers = [stop.number for stop in stops if stop.number]
+        content: Json = {
+            "reason": stops[0].reason if stops else reason, "threadId": thread, "allThreadsStopped": True,
+        }  # fmt: skip
+        if numbers:
+            content["hitBreakpointIds"] = numbers
+        if lane.at_end and not stops:
+            text = text or "the end of the program" + (f": {lane.trace.cut}" if lane.trace.cut else "")
+        if text or texts:
+            content["description"] = content["text"] = text or "; ".join(texts)
+        self.later("stopped", **content)
+
+    def begin(self) -> None:
+        """Begin, as soon as it is launched and configured."""
+        if self.configuration is None or not self.configured or not self.launched:
+            return
+        self.state = "stopped"
+        thread, lane = self.thread, self.debuggee.main
+        here = [stop for stop in self.stops if 0 in stop.at(lane) and stop.acts(lane, 0)]
+        for stop in here:
+            if stop.log is not None:
+                self.output(stop.log.text(lane.registers(0)), "stdout", lane, 0)
+        ending = [stop for stop in here if stop.log is None]
+        if self.configuration.stop_on_entry or ending:
+            self.stopped(thread, [] if self.configuration.stop_on_entry else ending, "entry")
+        else:
+            self.go(thread, len(lane.trace), "step")
+
+    def terminate(self) -> None:
+        self.state = "at its end"
+        self.later("terminated")
+        self.later("exited", exitCode=0)
+
+
+def failed(error: PocketGPUError) -> str:
+    """An error as a line."""
+    return f"{error.location}: {error.message}" if error.location else error.message
+
+
+__all__ = ["FRAMES", "STATES", "Breakpoint", "Session", "State", "failed"]

@@ -1,0 +1,239 @@
+"""Where a lane stops on its way: breakpoints, data breakpoints and exceptions, all as places of its trace.
+
+The trace is known, so every kind of stop is a list of places. A condition is asked only at its places.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+from typing import Final
+
+from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.expressions import Expression, parse, parse_log
+from pocketgpu.editor.dap.expressions.parser import Log, holds
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.births import Birth
+from pocketgpu.inspect.stepping.strange import outside, unwritten
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.late_dataclass import dataclass
+
+MOST_LOGGED: Final = 500
+"""Lines of log points that one move writes."""
+_HITS = re.compile(r"\s*(>=|<=|==|=|>|<|%)?\s*(\d{1,9})\s*")
+_COMPARED: Final[dict[str, Callable[[int, int], bool]]] = {
+    "": lambda count, wanted: count == wanted, "=": lambda count, wanted: count == wanted,
+    "==": lambda count, wanted: count == wanted, ">=": lambda count, wanted: count >= wanted,
+    "<=": lambda count, wanted: count <= wanted, ">": lambda count, wanted: count > wanted,
+    "<": lambda count, wanted: count < wanted, "%": lambda count, wanted: wanted > 0 and count % wanted == 0,
+}  # fmt: skip
+
+Places = Callable[[Lane], list[int]]
+
+
+@dataclass
+class Stop:
+    """A reason to stop at some places.
+
+    reason: of the protocol's stopped event. places: in ascending order. text: for people, by place. condition, hits,
+    log: of breakpoints. number: of the breakpoint, 0 for what is none.
+    """
+
+    reason: str
+    places: Places
+    text: Callable[[int], str] = lambda place: ""
+    condition: Expression | None = None
+    hits: tuple[str, int] | None = None
+    log: Log | None = None
+    number: int = 0
+    _known: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    def at(self, lane: Lane) -> list[int]:
+        """Its places in a lane, whatever its condition says."""
+        key = id(lane), lane.version
+        if key not in self._known:
+            self._known[key] = self.places(lane)
+        return self._known[key]
+
+    def acts(self, lane: Lane, place: int) -> bool:
+        """Whether it stops, or logs, at one of its places. A condition without a value stops."""
+        if not self._true(lane, place):
+            return False
+        if self.hits is None:
+            return True
+        sign, wanted = self.hits
+        known = self.at(lane)
+        before = known[: bisect_right(known, place)]
+        return _COMPARED[sign](sum(self._true(lane, one) for one in before), wanted)
+
+    def _true(self, lane: Lane, place: int) -> bool:
+        try:
+            return self.condition is None or holds(self.condition, lane.registers(place))
+        except (UsageError, ArithmeticError, ValueError):
+            return True
+
+
+def stop_of(given: Arguments, reason: str, number: int, places: Places) -> Stop:
+    """A breakpoint with the conditions that an editor gives it.
+
+    :raises UsageError: a condition is no expression.
+    """
+    condition, hits, log = (given.text(name, "") for name in ("condition", "hitCondition", "logMessage"))
+    match = _HITS.fullmatch(hits)
+    if hits.strip() and match is None:
+        raise UsageError(f"{hits[:20]!r} counts no hits", hint="Such as 3, >= 3 or % 2.")
+    return Stop(
+        reason, places, condition=parse(condition) if condition.strip() else None,
+        hits=(match[1] or "", int(match[2])) if match is not None else None,
+        log=parse_log(log) if log else None, number=number,
+    )  # fmt: skip
+
+
+def places_of(numbers: Sequence[int]) -> Places:
+    """The places at which control comes to one of some instructions, which belong to one line."""
+    wanted = frozenset(numbers)
+
+    def places(lane: Lane) -> list[int]:
+        found, before = [], -1
+        for step in lane.trace.steps:
+            number = step.number
+            if number in wanted and (before not in wanted or number <= before):
+                found.append(step.index)
+            before = number
+        return found
+
+    return places
+
+
+def places_of_data(names: frozenset[str], read: bool, write: bool) -> Places:
+    """The places of reads of registers, and those right after writes."""
+
+    def places(lane: Lane) -> list[int]:
+        found = set()
+        for step in lane.trace.steps:
+            if read and any(name in names for value in step.reads for name in value.names):
+                found.add(step.index)
+            if write and any(name in names for change in step.writes for name in change.names):
+                found.add(step.index + 1)
+        return sorted(found)
+
+    return places
+
+
+# -- exceptions -------------------------------------------------------------------------------------------------------
+def _births(found: Iterable[Birth]) -> dict[int, str]:
+    return {one.step.index: str(one) for one in reversed([*found])}
+
+
+def _nans(trace: Trace) -> dict[int, str]:
+    return _births(trace.nans)
+
+
+def _infinities(trace: Trace) -> dict[int, str]:
+    return _births(trace.infinities)
+
+
+def _unwritten(trace: Trace) -> dict[int, str]:
+    return {step.index: f"{what} is read, and nothing has written it" for step, what in unwritten(trace)}
+
+
+def _stores(trace: Trace) -> dict[int, str]:
+    return {step.index: text for step, text in outside(trace, stores=True)}
+
+
+def _loads(trace: Trace) -> dict[int, str]:
+    return {step.index: text for step, text in outside(trace, stores=False)}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A kind of exception. find: texts by place."""
+
+    name: str
+    label: str
+    description: str
+    find: Callable[[Trace], dict[int, str]]
+    default: bool = False
+
+    def to_json(self) -> Json:
+        return {"filter": self.name, "label": self.label, "description": self.description, "default": self.default,
+                "supportsCondition": True}  # fmt: skip
+
+
+FILTERS: Final = (
+    Filter("nan", "NaN born", "An instruction makes the first NaN of a chain, or reads it from outside.", _nans, True),
+    Filter("infinity", "Infinity born", "The same for infinities.", _infinities),
+    Filter("unwritten", "Read of what nobody wrote", "A register or local memory is read before it is written.",
+           _unwritten),
+    Filter("store", "Store outside", "A store or an atomic is outside of memory.", _stores, True),
+    Filter("load", "Load outside", "A load is outside of memory.", _loads),
+)  # fmt: skip
+
+
+def stop_of_filter(name: str, condition: str = "") -> Stop:
+    """
+    :raises UsageError: there is no such filter, or the condition is no expression.
+    """
+    one = next((one for one in FILTERS if one.name == name), None)
+    if one is None:
+        raise UsageError(f"there is no filter {name[:40]!r}", hint=f"There are {', '.join(f.name for f in FILTERS)}.")
+    texts: dict[int, str] = {}
+
+    def places(lane: Lane) -> list[int]:
+        found = one.find(lane.trace)
+        texts.update(found)
+        return sorted(found)
+
+    return Stop(
+        "exception", places, lambda place: f"{one.label}: {texts.get(place, '')}",
+        parse(condition) if condition.strip() else None,
+    )  # fmt: skip
+
+
+# -- on the way -------------------------------------------------------------------------------------------------------
+@dataclass
+class Passed:
+    """A move: where it ended, the stops that ended it (none if it went as far as it was to), and what was logged.
+
+    left_out: how many lines of log points are not in `logged`.
+    """
+
+    place: int
+    stops: list[Stop]
+    logged: list[tuple[int, str]]
+    left_out: int = 0
+
+
+def move(lane: Lane, stops: Sequence[Stop], target: int, most_logged: int = MOST_LOGGED) -> Passed:
+    """Go from a lane's place to another one; the first stop on the way ends it. Log points write on the way forward."""
+    start, forward = lane.place, target > lane.place
+    ways: dict[int, list[Stop]] = {}
+    for stop in stops:
+        known = stop.at(lane)
+        inside = (
+            known[bisect_right(known, start) : bisect_right(known, target)] if forward
+            else known[bisect_left(known, target) : bisect_left(known, start)]
+        )  # fmt: skip
+        for place in inside:
+            ways.setdefault(place, []).append(stop)
+    passed = Passed(target, [], [])
+    for place in sorted(ways, reverse=not forward):
+        acting = [stop for stop in ways[place] if stop.acts(lane, place)]
+        for stop in acting if forward else ():
+            if stop.log is not None and len(passed.logged) < most_logged:
+                passed.logged.append((place, stop.log.text(lane.registers(place))))
+            elif stop.log is not None:
+                passed.left_out += 1
+        ending = [stop for stop in acting if stop.log is None]
+        if ending:
+            passed.place, passed.stops = place, ending
+            break
+    return passed
+
+
+__all__ = [
+    "FILTERS", "Passed", "Stop", "move", "places_of", "places_of_data", "stop_of", "stop_of_filter",
+]  # fmt: skip

@@ -1,0 +1,187 @@
+"""Requests that look at the place where a lane stands: frames, variables, expressions, instructions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pocketgpu.editor.dap.debuggee.documents import address_of
+from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.session import FRAMES, Session, failed
+from pocketgpu.editor.dap.debuggee.variables import Variable, scopes_of, text_of, variables_of
+from pocketgpu.editor.dap.expressions import Expression, parse, shown
+from pocketgpu.editor.dap.expressions.nodes import FUNCTIONS
+from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
+from pocketgpu.errors import PocketGPUError, UsageError
+
+MOST_INSTRUCTIONS: Final = 4096
+"""Of a `disassemble`."""
+MOST_COMPLETIONS: Final = 200
+
+
+# -- frames -----------------------------------------------------------------------------------------------------------
+def stack_trace(session: Session, given: Arguments) -> Json:
+    thread = given.number("threadId")
+    lane = session.lane(thread)
+    try:
+        frames = _frames(session, thread, lane)
+    except PocketGPUError as error:
+        frames = [{"id": thread * FRAMES, "name": f"nothing ran here: {failed(error)}", "line": 0, "column": 0,
+                   "presentationHint": "label"}]  # fmt: skip
+    first = max(given.number("startFrame", 0), 0)
+    levels = given.number("levels", 0)
+    part = frames[first : first + levels if levels > 0 else None]
+    return {"stackFrames": part, "totalFrames": len(frames)}
+
+
+def _frames(session: Session, thread: int, lane: Lane) -> list[Json]:
+    trace, documents = lane.trace, lane.documents
+    calls = lane.ways.calls[lane.place]
+    numbers = [lane.number, *(trace[step].number for step in reversed(calls))]
+    found = []
+    for depth, number in enumerate(numbers):
+        outer = len(numbers) - 1 - depth
+        entry = trace[calls[outer - 1]].to if outer else None
+        name = trace.name if entry is None else f"routine {entry:#x}"
+        where = "end" if lane.at_end else f"step {lane.place}" if depth == 0 else f"step {calls[outer]}"
+        source, line = documents.place(number)
+        found.append({
+            "id": thread * FRAMES + depth, "name": f"{name} ({where} of {len(trace)})", "source": source,
+            "line": session.line_out(line), "column": session.line_out(1), "moduleId": 1, "canRestart": True,
+            "instructionPointerReference": f"{documents.listing.address_of(number):#x}",
+        })  # fmt: skip
+    return found
+
+
+def scopes(session: Session, given: Arguments) -> Json:
+    given.number("frameId")
+    _, lane = session.lane_of(given)
+    found = []
+    for name, parts in scopes_of(lane):
+        one: Json = {"name": name, "variablesReference": session.references.add(parts, lane), "expensive": False}
+        if name == "constants":
+            one |= {"namedVariables": len(lane.trace.constants)}
+        found.append(one)
+    return {"scopes": found}
+
+
+def _hexadecimal(given: Arguments) -> bool:
+    return given.part("format").flag("hex", False)
+
+
+def variables(session: Session, given: Arguments) -> Json:
+    found, lane = session.references.parts(given.number("variablesReference"), _hexadecimal(given))
+    if given.text("filter", "named") == "indexed":
+        return {"variables": []}
+    first = max(given.number("start", 0), 0)
+    count = given.number("count", 0)
+    part = found[first : first + count if count > 0 else None]
+    return {"variables": [session.references.to_json(one, lane) for one in part]}
+
+
+# -- expressions ------------------------------------------------------------------------------------------------------
+def evaluate(session: Session, given: Arguments) -> Json:
+    text = given.text("expression")
+    _, lane = session.lane_of(given)
+    name, equals, value = _assignment(text)
+    if equals and given.text("context", "") == "repl":
+        one = _set(session, lane, parse(name), value)
+    else:
+        one = _evaluated(lane, text, _hexadecimal(given))
+    found = session.references.to_json(one, lane)
+    return {"result": found["value"], "type": one.kind, "variablesReference": found["variablesReference"]}
+
+
+def _assignment(text: str) -> tuple[str, str, str]:
+    """ "r0.x = 1" in parts; comparisons are none."""
+    name, equals, value = text.partition("=")
+    if not equals or value.startswith("=") or name.rstrip()[-1:] in ("=", "!", "<", ">"):
+        return text, "", ""
+    return name, equals, value
+
+
+def _evaluated(lane: Lane, text: str, hexadecimal: bool) -> Variable:
+    """
+    :raises UsageError: it is no expression, or has no value.
+    """
+    expression, registers = parse(text), lane.registers()
+    try:
+        value = expression.value(registers)
+        names = [] if expression.is_raw else expression.names(registers)
+        if names:
+            values = [one for name in names if (one := registers.find(name)) is not None]
+            found = variables_of(values, hexadecimal, not lane.at_end)
+            if len(found) == 1 and len(values) == 1:
+                return found[0]
+            shown_text = "(" + ", ".join(text_of(one, hexadecimal) for one in values) + ")"
+            return Variable(text, shown_text, values[0].kind, text, lambda _: found)
+        return Variable(text, shown(value, hexadecimal))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise UsageError(f"this has no value: {error}") from None
+
+
+def set_variable(session: Session, given: Arguments) -> Json:
+    name = given.text("name")
+    parts, lane = session.references.parts(given.number("variablesReference"), False)
+    one = next((one for one in parts if one.name == name), None)
+    if one is None or not one.settable or not one.expression:
+        raise UsageError(f"{short(name)} cannot be set", hint="Registers can.")
+    return _answer(session, lane, _set(session, lane, parse(one.expression), given.text("value")))
+
+
+def set_expression(session: Session, given: Arguments) -> Json:
+    _, lane = session.lane_of(given)
+    return _answer(session, lane, _set(session, lane, parse(given.text("expression")), given.text("value")))
+
+
+def _answer(session: Session, lane: Lane, one: Variable) -> Json:
+    found = session.references.to_json(one, lane)
+    return {"value": found["value"], "type": one.kind, "variablesReference": found["variablesReference"]}
+
+
+def _set(session: Session, lane: Lane, target: Expression, text: str) -> Variable:
+    """What-if: a register has another value from here on."""
+    try:
+        names = lane.set(target, parse(text))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise UsageError(f"this has no value: {error}") from None
+    session.references.forget()
+    if session.client.flag("supportsInvalidatedEvent", False):
+        session.later("invalidated", areas=["variables", "stacks"])
+    session.output(f"what-if at step {lane.place}: {', '.join(names)}; {lane.trace.title}")
+    registers = lane.registers()
+    values = [one for name in names if (one := registers.find(name)) is not None]
+    found = variables_of(values, False, True)
+    return found[0]
+
+
+def completions(session: Session, given: Arguments) -> Json:
+    column = max(session.line_in(given.number("column")) - 1, 0)
+    before = given.text("text")[:column]
+    word = before[len(before.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")) :]
+    _, lane = session.lane_of(given)
+    stems = dict.fromkeys(name.rpartition(".")[0] or name for name in (*lane.trace.start, *lane.trace.constants))
+    names = [name for name in (*stems, *lane.trace.start, *FUNCTIONS) if name.startswith(word)]
+    rows = [*dict.fromkeys(names)][:MOST_COMPLETIONS]
+    start = session.line_out(column - len(word) + 1)
+    return {"targets": [{"label": one, "start": start, "length": len(word)} for one in rows]}
+
+
+# -- instructions -----------------------------------------------------------------------------------------------------
+def disassemble(session: Session, given: Arguments) -> Json:
+    documents = session.debuggee.main.documents
+    address = address_of(given.text("memoryReference")) + given.number("offset", 0)
+    count = given.number("instructionCount")
+    if not 0 <= count <= MOST_INSTRUCTIONS:
+        raise UsageError(f"{short(count)} instructions; {MOST_INSTRUCTIONS} are the most", location="instructionCount")
+    number = documents.number_at(address)
+    first = (len(documents.listing) if number is None else number) + given.number("instructionOffset", 0)
+    rows = [documents.instruction(n) for n in range(first, first + count)]
+    for row in rows:
+        if "line" in row:
+            row["line"] = session.line_out(row["line"])
+    return {"instructions": rows}
+
+
+__all__ = [
+    "completions", "disassemble", "evaluate", "scopes", "set_expression", "set_variable", "stack_trace", "variables",
+]  # fmt: skip

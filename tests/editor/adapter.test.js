@@ -1,0 +1,132 @@
+// The debug adapter driven by the client that adapters of VS Code are tested with.
+// PYTHON: the interpreter; PORT: of a running adapter, else it is started over its standard streams.
+"use strict";
+
+const assert = require("node:assert");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { afterEach, beforeEach, test } = require("node:test");
+const { DebugClient } = require("@vscode/debugadapter-testsupport");
+
+const PROGRAM = `main:
+    mov r0, v0
+    call twice
+    loop i0
+        add r3, c1[aL], r3
+        nop
+    endloop
+    rsq r4.x, -r0.x
+    mov o0, r0
+    end
+.proc twice
+    add r0, r0, r0
+    nop
+.endproc
+`;
+const SAMPLE = path.resolve(__dirname, "../../src/pocketgpu/data/sample_switch.mxcap.zip");
+let client, program, configuration;
+
+beforeEach(async () => {
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "dap-")));
+  program = path.join(folder, "sums.v.pica");
+  fs.writeFileSync(program, PROGRAM);
+  configuration = {
+    source: program, inputs: { v0: [4, 1, 0, 1] }, uniforms: { i0: [1, 1, 1], c2: [1, 2, 3, 4] }, stopOnEntry: false,
+  };
+  client = new DebugClient(process.env.PYTHON, path.join(__dirname, "adapter.py"), "pocketgpu", undefined, true);
+  client.defaultTimeout = 60000;
+  await client.start(process.env.PORT ? Number(process.env.PORT) : undefined);
+});
+
+afterEach(() => client.stop());
+
+test("an unknown request is an error", async () => {
+  await client.initializeRequest();
+  await assert.rejects(client.send("illegal"), /there is no request/);
+});
+
+test("it tells what it can do", async () => {
+  const { body } = await client.initializeRequest();
+  for (const name of ["supportsConfigurationDoneRequest", "supportsStepBack", "supportsDataBreakpoints",
+    "supportsDisassembleRequest", "supportsSetVariable", "supportsLogPoints"]) {
+    assert.strictEqual(body[name], true, name);
+  }
+});
+
+test("it runs to the end without breakpoints", async () => {
+  await Promise.all([client.configurationSequence(), client.launch(configuration), client.waitForEvent("stopped")]);
+  const terminated = client.waitForEvent("terminated");
+  await client.continueRequest({ threadId: 1 });
+  await terminated;
+});
+
+test("it stops at the entry", async () => {
+  await Promise.all([
+    client.configurationSequence(), client.launch({ ...configuration, stopOnEntry: true }),
+    client.assertStoppedLocation("entry", { path: program, line: 2 }),
+  ]);
+});
+
+test("it stops at a breakpoint, and goes on and back", async () => {
+  await client.hitBreakpoint(configuration, { path: program, line: 5 });
+  const { body } = await client.evaluateRequest({ expression: "r0.xy", frameId: 4096 });
+  assert.strictEqual(body.result, "(8, 2)");
+  await Promise.all([client.assertStoppedLocation("breakpoint", { path: program, line: 5 }), client.continueRequest({ threadId: 1 })]);
+  await Promise.all([client.assertStoppedLocation("step", { line: 6 }), client.stepBackRequest({ threadId: 1 })]);
+  await Promise.all([client.assertStoppedLocation("breakpoint", { line: 5 }), client.reverseContinueRequest({ threadId: 1 })]);
+});
+
+test("it stops at a breakpoint with a condition", async () => {
+  await client.hitBreakpoint(configuration, { path: program, line: 5, column: undefined });
+  await client.setBreakpointsRequest({
+    source: { path: program }, breakpoints: [{ line: 8, condition: "r3.w > 3 and r0.x == 8" }],
+  });
+  await Promise.all([client.assertStoppedLocation("breakpoint", { line: 8 }), client.continueRequest({ threadId: 1 })]);
+});
+
+test("a NaN is an exception", async () => {
+  await Promise.all([
+    client.waitForEvent("initialized")
+      .then(() => client.setExceptionBreakpointsRequest({ filters: ["nan"] }))
+      .then(() => client.configurationDoneRequest()),
+    client.launch(configuration),
+    client.assertStoppedLocation("exception", { path: program, line: 8 }),
+  ]);
+  const { body } = await client.exceptionInfoRequest({ threadId: 1 });
+  assert.match(body.description, /r4\.x became nan/);
+});
+
+test("log points write", async () => {
+  await Promise.all([
+    client.waitForEvent("initialized")
+      .then(() => client.setBreakpointsRequest({
+        source: { path: program }, breakpoints: [{ line: 5, logMessage: "sum {r3.x}" }] }))
+      .then(() => client.configurationDoneRequest()),
+    client.launch(configuration),
+    client.assertOutput("stdout", "sum 0\nsum 1\n"),
+  ]);
+});
+
+test("a register is set, and what follows changes", async () => {
+  await client.hitBreakpoint(configuration, { path: program, line: 8 });
+  const scopes = (await client.scopesRequest({ frameId: 4096 })).body.scopes;
+  const { variablesReference } = scopes.find((one) => one.name === "temporaries");
+  const { body } = await client.setVariableRequest({ variablesReference, name: "r0", value: "(-4, 0, 0, 0)" });
+  assert.strictEqual(body.value, "(-4, 0, 0, 0)");
+  await Promise.all([client.assertStoppedLocation("step", { line: 9 }), client.nextRequest({ threadId: 1 })]);
+  assert.strictEqual((await client.evaluateRequest({ expression: "r4.x", frameId: 4096 })).body.result, "0.5");
+});
+
+test("a pixel of a capture has the lanes of its quad as threads, and a listing", async () => {
+  await Promise.all([
+    client.configurationSequence(), client.launch({ capture: SAMPLE, address: "f0/px200,120" }),
+    client.waitForEvent("stopped"),
+  ]);
+  const { threads } = (await client.threadsRequest()).body;
+  assert.strictEqual(threads.length, 4);
+  const [{ id }] = threads.filter((one) => one.name === "pixel (200, 120)");
+  const [frame] = (await client.stackTraceRequest({ threadId: id })).body.stackFrames;
+  const { body } = await client.sourceRequest({ sourceReference: frame.source.sourceReference });
+  assert.match(body.content.split("\n")[frame.line - 1], /^0x0008/);
+});

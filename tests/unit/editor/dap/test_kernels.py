@@ -1,0 +1,80 @@
+"""Kernels of the Switch: arguments, lanes of the warp, stores outside of memory, and what-if."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.dap_client import Editor, Refused
+
+START = {"grid": 2, "block": [40], "args": ["zeros:160"], "at": "b1/t3"}
+
+
+@pytest.fixture
+def at_entry(editor: Editor, sass: Path) -> Editor:
+    assert editor.launch(program=str(sass), **START)["reason"] == "entry"
+    return editor
+
+
+def test_a_thread_by_lines(at_entry: Editor, sass: Path) -> None:
+    editor = at_entry
+    assert editor.frame["line"] == 4 and editor.frame["source"]["path"] == str(sass.resolve())
+    assert [*editor.scopes()][:4] == ["this instruction", "registers", "predicates", "condition code"]
+    editor.go("next")
+    assert editor.value("R0") == "0x00000003" and editor.value("R0 as i32") == "3"
+    [editor.go("next") for _ in range(5)]
+    accesses = editor.variables(editor.scopes()["memory accesses"])
+    assert "load 4 bytes of global memory" in accesses["step 4"]["value"]
+    assert "c[0x0][0x140]" in editor.variables(editor.scopes()["constants"])
+    assert editor.value("c[0x0][0x140] + R0 * 4 == R2") == "true"
+
+
+def test_lanes_of_the_warp_are_threads(at_entry: Editor) -> None:
+    editor = at_entry
+    threads = editor.ask("threads")["threads"]
+    assert len(threads) == 32 and editor.thread == 4 and threads[3]["name"] == "block 1,0,0, thread 3,0,0"
+    other = threads[7]["id"]
+    frame = editor.ask("stackTrace", threadId=other)["stackFrames"][0]
+    editor.ask("next", threadId=other)
+    assert editor.stopped["threadId"] == other
+    assert editor.ask("evaluate", expression="R0", frameId=frame["id"])["result"] == "0x00000007"
+    assert editor.place == 0, "each lane has its own place"
+    with pytest.raises(Refused, match="no thread"):
+        editor.ask("stackTrace", threadId=33)
+
+
+def test_the_last_warp_is_not_full(editor: Editor, sass: Path) -> None:
+    editor.launch(program=str(sass), **{**START, "at": "b0/t39"})
+    assert len(editor.ask("threads")["threads"]) == 8 and editor.thread == 8
+
+
+def test_a_store_outside_is_an_exception(editor: Editor, sass: Path) -> None:
+    editor.launch(filters=("store", "load"), program=str(sass), grid="1", block="40", args=["zeros:8"], at="b0/t3")
+    assert "Load outside" in editor.go("continue")["text"] and editor.frame["line"] == 8
+    assert "Store outside" in editor.go("continue")["text"] and editor.frame["line"] == 10
+    editor.ask("setExceptionBreakpoints", filters=["store"])
+    editor.go("reverseContinue")
+    assert editor.place == 0 and editor.go("continue")["reason"] == "exception" and editor.frame["line"] == 10
+
+
+def test_what_if_in_a_kernel(at_entry: Editor) -> None:
+    editor = at_entry
+    [editor.go("next") for _ in range(5)]
+    editor.ask("setExpression", expression="R4", value="0x100")
+    editor.ask("setExpression", expression="P2", value="true")
+    assert editor.value("R4") == "0x00000100" and editor.value("P2") == "true"
+    editor.go("next")
+    assert editor.value("R4") == "259" and editor.value("P2") == "true"
+    editor.go("stepBack")
+    editor.go("stepBack")
+    assert editor.value("R4") == "0x00000000" and editor.value("P2") == "false"
+
+
+def test_arguments_that_do_not_fit(editor: Editor, sass: Path) -> None:
+    editor.ask("initialize")
+    for more in ({"at": "b9/t0"}, {"at": "b0/t99"}, {"at": "x"}, {"args": ["x:1"]}, {"args": []}, {"grid": "x"},
+    {"kernel": "other"},
+                 {"shared": -1}, {"block": [4096]}, {"args": ["zeros:99999999999999"]}):  # fmt: skip
+        with pytest.raises(Refused):
+            editor.ask("launch", program=str(sass), **{**START, **more})
+    editor.ask("launch", program=str(sass), **START)

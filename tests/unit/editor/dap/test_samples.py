@@ -1,0 +1,99 @@
+"""Captures: the samples of both consoles, by vertex, pixel and pixel of a picture."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from support.dap_client import Editor, Refused
+
+import pocketgpu
+
+DATA = Path(__file__).resolve().parents[4] / "src" / "pocketgpu" / "data"
+SAMPLES = {"sample.ctf.xz": "f0/d5/v3", "sample_switch.mxcap.zip": "f0/d5/v3"}
+STEP, LAUNCH = 0.02, 3.0
+"""Seconds that a step and a launch may take."""
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_vertex_has_the_values_of_its_trace(editor: Editor, name: str) -> None:
+    address = SAMPLES[name]
+    wanted = pocketgpu.debug(DATA / name).trace(address)
+    editor.launch(capture=str(DATA / name), address=address)
+    steps = []
+    for place in range(len(wanted)):
+        registers = wanted.at(place)
+        session_lane = editor.adapter.session.debuggee.main
+        assert [session_lane.trace.value_at(one, place).bits for one in registers] == [
+            registers.word(one) for one in registers
+        ]
+        started = time.perf_counter()
+        editor.ask("stepIn", threadId=editor.thread, granularity="instruction")
+        steps.append(time.perf_counter() - started)
+        assert editor.place == place + 1
+    assert sorted(steps)[len(steps) // 2] < STEP
+    frame = editor.frame
+    assert "end of" in frame["name"] and frame["source"]["sourceReference"] == 1
+    text = editor.ask("source", sourceReference=1)["content"].splitlines()
+    assert text[frame["line"] - 1].endswith(wanted[-1].text)
+
+
+def test_the_listing_is_the_same_in_every_run() -> None:
+    texts = []
+    for _ in range(2):
+        editor = Editor()
+        editor.launch(capture=str(DATA / "sample.ctf.xz"), address="f0/d5/v3")
+        texts.append(editor.ask("source", sourceReference=1)["content"])
+    assert texts[0] == texts[1] and len(texts[0].splitlines()) > 5
+
+
+def test_a_pixel_of_a_picture(editor: Editor) -> None:
+    """On a Switch its last fragment with the lanes of its quad, on a 3DS the vertices of its triangle."""
+    editor.launch(capture=str(DATA / "sample_switch.mxcap.zip"), address="f0/px200,120")
+    threads = editor.ask("threads")["threads"]
+    assert len(threads) == 4 and "pixel (200, 120)" in [one["name"] for one in threads]
+    frames = [editor.ask("stackTrace", threadId=one["id"])["stackFrames"][0] for one in threads]
+    assert all("pixel program" in one["name"] or one["presentationHint"] == "label" for one in frames)
+    other = Editor()
+    other.launch(capture=str(DATA / "sample.ctf.xz"), address="f0/px200,120")
+    names = [one["name"] for one in other.ask("threads")["threads"]]
+    assert len(names) == 3 and names[0].startswith("vertex ")
+    assert other.ask("stackTrace", threadId=2)["stackFrames"][0]["name"].startswith("vertex program")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_if_in_a_capture_leaves_the_capture_alone(editor: Editor, name: str) -> None:
+    editor.launch(capture=str(DATA / name), address=SAMPLES[name])
+    lane = editor.adapter.session.debuggee.main
+    before = [(one.text, one.happened) for one in lane.trace]
+    place, register = next(
+        (step.index, value.names[0]) for step in lane.trace for value in step.reads
+        if step.index and value.kind == "f32" and value.names[0] in lane.trace.start
+    )  # fmt: skip
+    [editor.go("stepIn", granularity="instruction") for _ in range(place)]
+    editor.ask("setExpression", expression=register, value="0x7fc00000")
+    assert lane.trace.value_at(register, place).bits == 0x7FC00000
+    assert [(one.text, one.happened) for one in lane.trace.steps[:place]] == before[:place]
+    assert [(one.text, one.happened) for one in lane.trace] != before
+    editor.ask("restart")
+    assert [(one.text, one.happened) for one in editor.adapter.session.debuggee.main.trace] == before
+
+
+@pytest.mark.parametrize(
+    "address", ("f0", "f0/d0", "f99/d0/v0", "f0/d0/v99999", "x", "f0/px9999,0", "f0/d0/t0", "f0/d0/px0,0")
+)
+def test_addresses_of_nothing_are_told(editor: Editor, address: str) -> None:
+    editor.ask("initialize")
+    with pytest.raises(Refused):
+        editor.ask("launch", capture=str(DATA / "sample.ctf.xz"), address=address)
+
+
+def test_a_launch_is_quick() -> None:
+    times = []
+    for name, address in SAMPLES.items():
+        editor = Editor()
+        started = time.process_time()
+        editor.launch(capture=str(DATA / name), address=address)
+        times.append(time.process_time() - started)
+    assert max(times) < LAUNCH

@@ -88,7 +88,7 @@ def serve_port(port: int, ready: Callable[[int], None], log: Log = _quiet, *, se
 
 def _is_an_editor(connection: socket.socket) -> bool:
     """Whether what comes begins with a header. A page in a browser can send requests to a port, but they begin with
-    another word, and no session must come of them."""
+    another word, and none may start a session."""
     begin = FIELD[: FIELD.index(b"-") + 1]
     try:
         first = connection.recv(len(begin), socket.MSG_PEEK | socket.MSG_WAITALL)

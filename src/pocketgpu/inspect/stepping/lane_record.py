@@ -59,7 +59,7 @@ class Listing(ProgramListing):
 
     :param program: the decoded program; steps: the same for the interpreter.
     :param address_of: byte offset of an instruction; by default from the program's beginning.
-    :param line_of: its line in the program's source text, None if that is not known. file: that text's name.
+    :param source_of: its file and line in the program's source text, None if that is not known.
     :param start: the instruction that runs first. indirect: addresses that indirect branches can go to.
     """
 
@@ -68,15 +68,14 @@ class Listing(ProgramListing):
         program: Program,
         steps: Sequence[Instruction],
         address_of: Callable[[int], int] | None = None,
-        line_of: Callable[[int], int | None] = lambda index: None,
+        source_of: Callable[[int], tuple[str, int] | None] = lambda index: None,
         *,
-        file: str = "",
         start: int = 0,
         indirect: Sequence[int] = (),
     ) -> None:
         self.program, self.steps = program, steps
-        self.line_of = line_of
-        self._address_of, self._file, self._start, self._indirect = address_of, file, start, indirect
+        self._source_of = source_of
+        self._address_of, self._start, self._indirect = address_of, start, indirect
         self._plans: dict[int, OperandPlan] = {}
 
     def __len__(self) -> int:
@@ -89,9 +88,14 @@ class Listing(ProgramListing):
         """An instruction as NVIDIA's disassembler writes it."""
         return instruction_text(self.program[number]).strip().rstrip(" ;")
 
+    def line_of(self, number: int) -> int | None:
+        """The line of the source text that an instruction comes from, if it is known."""
+        place = self._source_of(number)
+        return None if place is None else place[1]
+
     def source(self, number: int) -> SourceLine | None:
-        line = self.line_of(number)
-        return None if line is None else SourceLine(self._file, line)
+        place = self._source_of(number)
+        return None if place is None else SourceLine(*place)
 
     def blocks(self) -> list[Block]:
         branches = {one.address: self._indirect for one in self.program if one.op in INDIRECT} if self._indirect else {}

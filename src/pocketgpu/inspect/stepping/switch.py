@@ -25,8 +25,8 @@ def listing_of(code: Code) -> Listing:
     _, start, indirect = code.key
     targets = [program[n].address for n in indirect if n < len(program)]
     return Listing(
-        program, code.flow.steps, code.origin_of, code.line_of, file=code.file, start=start, indirect=targets
-    )  # fmt: skip
+        program, code.flow.steps, code.origin_of, code.source_of, start=start, indirect=targets
+    )
 
 
 def trace_thread(

@@ -315,7 +315,7 @@ class RawKernel:
         data, places = module.code_of(kernel), tuple(sorted(targets))
         self.code = Code(
             kernel.name, data, max(kernel.registers, 1), start, places, lines=kernel.lines,
-            file=module.file if kernel.lines else "",
+            file=module.file if kernel.lines else "", sources=kernel.sources,
         )  # fmt: skip
 
     def __repr__(self) -> str:

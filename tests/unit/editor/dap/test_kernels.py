@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.dap_client import Editor, Refused
+from support.line_tables import cubin
 
 START = {"grid": 2, "block": [40], "args": ["zeros:160"], "at": "b1/t3"}
 
@@ -78,3 +79,21 @@ def test_arguments_that_do_not_fit(editor: Editor, sass: Path) -> None:
         with pytest.raises(Refused):
             editor.ask("launch", program=str(sass), **{**START, **more})
     editor.ask("launch", program=str(sass), **START)
+
+
+def test_a_cubin_with_a_line_table_stops_in_its_source(editor: Editor, tmp_path: Path) -> None:
+    source = tmp_path / "kernel.cu"
+    source.write_text("\n" * 20)
+    rows = ((0, 1, 7), (1, 2, 300), (2, 1, 8), (4, 1, 3))
+    code = "MOV32I R0, 0x1\nIADD R1, R0, 0x2\nIADD R2, R1, R0\nNOP\nEXIT"
+    path = tmp_path / "kernel.cubin"
+    path.write_bytes(cubin(code, (str(source), "not/there.cuh"), rows))
+    editor.launch(program=str(path), grid="1", block="32", at="b0/t0")
+    assert editor.frame["line"] == 7 and editor.frame["source"]["path"] == str(source.resolve())
+    editor.ask("setBreakpoints", source={"path": str(source)}, breakpoints=[{"line": 8}, {"line": 3}])
+    assert editor.go("continue")["reason"] == "breakpoint" and editor.frame["line"] == 8
+    assert editor.value("R2") == "0x00000000" and editor.value("R1") in ("3", "0x00000003")
+    editor.go("continue")
+    assert editor.frame["line"] == 3
+    editor.go("stepBack")
+    assert editor.frame["line"] == 8

@@ -24,7 +24,8 @@ class Code:
 
     registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
     origins: pairs of a byte offset in `data` and the offset that the program's owner knows this place by, ascending.
-    file, lines: the source text, and for each instruction its line there; empty if there is no such text.
+    file, lines: the source text, and for each instruction its line there; empty if there is no such text. sources: file
+    and line of each instruction instead, if they come from a line table.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Code:
     origins: tuple[tuple[int, int], ...] = ((0, 0),)
     lines: tuple[int, ...] = ()
     file: str = ""
+    sources: tuple[tuple[str, int] | None, ...] = ()
 
     def __repr__(self) -> str:
         return f"<code {self.name}, {len(self.data)} bytes>"
@@ -51,7 +53,14 @@ class Code:
 
     def line_of(self, index: int) -> int | None:
         """The line of the source text of an instruction, if it is known."""
-        return self.lines[index] if index < len(self.lines) else None
+        place = self.source_of(index)
+        return None if place is None else place[1]
+
+    def source_of(self, index: int) -> tuple[str, int] | None:
+        """File and line of the source text of an instruction, if they are known."""
+        if index < len(self.lines):
+            return self.file, self.lines[index]
+        return self.sources[index] if index < len(self.sources) else None
 
     def text_of(self, index: int) -> str:
         """An instruction as text."""

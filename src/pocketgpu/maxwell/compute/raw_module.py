@@ -34,6 +34,7 @@ from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Parameter, Relocation
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, offset_of
 from pocketgpu.maxwell.sass.isa.header import aligned
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.faults import Buffer, Three
@@ -232,6 +233,11 @@ class RawModule:
                 code[at : at + 8] = word.to_bytes(8, "little")
         return bytes(code)
 
+    def sources_of(self, kernel: Kernel) -> tuple[tuple[str, int] | None, ...]:
+        """File and line of each instruction of a kernel, by the file's line table; empty without one."""
+        count = len(kernel.code) // BUNDLE * 3
+        return self.cubin.line_table.places(kernel.section.index, [offset_of(index) for index in range(count)])
+
     def get_global(self, name: str) -> NDArray[np.uint8]:
         """The bytes of a `__device__` or `__constant__` variable, writable.
 
@@ -315,7 +321,7 @@ class RawKernel:
         data, places = module.code_of(kernel), tuple(sorted(targets))
         self.code = Code(
             kernel.name, data, max(kernel.registers, 1), start, places, lines=kernel.lines,
-            file=module.file if kernel.lines else "", sources=kernel.sources,
+            file=module.file if kernel.lines else "", sources=module.sources_of(kernel),
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -18,8 +18,7 @@ from functools import cached_property
 
 from pocketgpu.errors import CaptureError
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.maxwell.sass.files.line_table import LineTable, Place
-from pocketgpu.maxwell.sass.isa.bundles import BUNDLE
+from pocketgpu.maxwell.sass.files.line_table import LineTable
 
 MAGIC = b"\x7fELF"
 MACHINE_CUDA = 190
@@ -125,8 +124,7 @@ class Kernel:
     parameter_base: where in bank 0 the parameters begin. shared_size: static shared memory in bytes. local_size: stack
     of a thread in bytes. functions: symbols of its code, in the order of the file. block: threads of a block in x, y,
     z if the code was made for one size only. lines: for each instruction its line in the text, if the kernel was
-    written as text; sources: file and line by a line table, if the cubin has one. loose: nothing says where parameters
-    are; they lie in the order of the arguments.
+    written as text. loose: nothing says where parameters are; they lie in the order of the arguments.
     """
 
     name: str
@@ -146,7 +144,6 @@ class Kernel:
     block: tuple[int, ...] | None = None
     call_stack: int = 0
     lines: tuple[int, ...] = ()
-    sources: tuple[Place | None, ...] = field(default=(), repr=False)
     loose: bool = False
 
 
@@ -366,5 +363,4 @@ def _kernel(source: _File, cubin: Cubin, symbol: Symbol, section: Section) -> Ke
         max_threads,
         block,
         call_stack,
-        sources=cubin.line_table.lines(section.index, len(section.data) // BUNDLE * 3),
     )

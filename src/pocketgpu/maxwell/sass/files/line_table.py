@@ -1,7 +1,7 @@
 """Line tables of cubins: the line of source text that each instruction comes from.
 
     table = LineTable(cubin.sections, cubin.symbols)
-    table.lines(section.index, 12)      # (("kernel.cu", 3), ("kernel.cu", 4), None, ...)
+    table.places(section.index, (8, 16, 24))    # (("kernel.cu", 3), ("kernel.cu", 4), None)
 
 NVIDIA's compiler writes them if it is asked for line numbers (`-lineinfo`). Source: the DWARF standard, versions 2 to 4
 ("Line Number Information"), read with pyelftools (extra `guest`); without it no line is known. A table that is damaged
@@ -16,8 +16,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
-
-from pocketgpu.maxwell.sass.isa.bundles import offset_of
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.files.elf import Section, Symbol
@@ -34,7 +32,7 @@ _OLDEST, _NEWEST = 2, 4
 
 
 class LineTable:
-    """The line table of a cubin; `lines` asks it."""
+    """The line table of a cubin; `places` asks it."""
 
     def __init__(self, sections: Sequence[Section], symbols: Sequence[Symbol]) -> None:
         self._sections, self._symbols = sections, symbols
@@ -42,13 +40,13 @@ class LineTable:
     def __repr__(self) -> str:
         return f"<line table of {len(self._rows)} sections>"
 
-    def lines(self, section: int, count: int) -> tuple[Place | None, ...]:
-        """File and line of each of `count` instructions of a section; empty if nothing is known of it."""
+    def places(self, section: int, addresses: Sequence[int]) -> tuple[Place | None, ...]:
+        """File and line of the instructions at some addresses of a section; empty if nothing is known of it."""
         rows = self._rows.get(section)
         if not rows:
             return ()
         starts = [address for address, _ in rows]
-        found = (bisect_right(starts, offset_of(index)) - 1 for index in range(count))
+        found = (bisect_right(starts, address) - 1 for address in addresses)
         return tuple(rows[at][1] if at >= 0 else None for at in found)
 
     @cached_property

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ SECONDS = 60
 
 @contextmanager
 def running(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    # A background job of a shell ignores SIGINT, and so would what it starts.
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
-        [*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heard
     ) as process:
         try:
             yield process

@@ -76,7 +76,7 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(place: Path) -
         other.kill()
         other.wait()
         assert sweep_up() == [used]
-        assert repr(mine) == f"<Scratch {mine.path}>"
+        assert repr(mine).startswith("<Scratch /")
     assert not mine.path.exists()
 
 

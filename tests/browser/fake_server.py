@@ -86,6 +86,8 @@ class Fake(ThreadingHTTPServer):
 
 class _Handler(SimpleHTTPRequestHandler):
     server: Fake
+    timeout = 10
+    """Seconds: a browser opens connections ahead, and may leave one without a request."""
 
     def log_message(self, format: str, *values: Any) -> None:
         pass

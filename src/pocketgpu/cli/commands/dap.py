@@ -28,10 +28,10 @@ _MOST_PORT: Final = 65535
 def dap(outcome: Outcome, port: int | None, log: str | None, vsix: str | None) -> None:
     """Let an editor step through shaders: a debug adapter.
 
-    Editors start this command and speak the Debug Adapter Protocol with it over the standard streams. What is stepped through is in the launch
-    configuration of the editor: a capture with an address, such as f3/d17/v5 or f1/px200,120, a kernel with its
-    arguments, or the source of a shader with inputs. With --port, editors connect to 127.0.0.1, one after another, and
-    Ctrl-C ends it.
+    Editors start this command and speak the Debug Adapter Protocol with it over the standard streams. What is stepped
+    through is in the launch configuration of the editor: a capture with an address, such as f3/d17/v5 or f1/px200,120,
+    a kernel with its arguments, or the source of a shader with inputs. With --port, editors connect to 127.0.0.1, one
+    after another, and Ctrl-C ends it.
     """
     if vsix is not None:
         from pocketgpu.editor.vsix import write_extension

@@ -214,9 +214,10 @@ class _Building:
 
     def _use(self, number: int, wanted: Range, kind: str) -> None:
         key = (kind, wanted.address, wanted.size)
-        if key in self._seen or wanted.size <= 0:
+        own = number != self._processor  # what was seen is the current node's; the processor's events lie between
+        if (own and key in self._seen) or wanted.size <= 0:
             return
-        if number != self._processor:
+        if own:
             self._seen.add(key)
         for writer, part in self._writers.of(wanted):
             # A pass that reads its target (depth, blending) also writes over it: one edge says both.
@@ -229,10 +230,13 @@ class _Building:
 
     def _wrote(self, number: int, written: Range) -> None:
         key = ("writes", written.address, written.size)
-        if key in self._seen or written.size <= 0:
+        own = number != self._processor
+        if (own and key in self._seen) or written.size <= 0:
             return
-        if number != self._processor:
+        if own:
             self._seen.add(key)
+        else:
+            self._seen.clear()  # what the current node does with these bytes from now on counts again
         self._writers.put(number, written)
 
     @property

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pocketgpu
@@ -55,6 +55,7 @@ def made(rows: list[tuple[str, int, tuple[Range, ...], tuple[Range, ...]]]) -> M
     return Made(events)
 
 
+@example([("draw", 0, (), (Range(0, 1),)), ("draw", 0, (Range(0, 1),), ()), ("load", 0, (Range(0, 1),), ())])
 @given(steps)
 def test_edges_are_those_of_a_count_byte_by_byte(rows: list[Any]) -> None:
     found = frame_graph(made(rows), 0)

@@ -9,21 +9,7 @@ const path = require("node:path");
 const { afterEach, beforeEach, test } = require("node:test");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
 
-const PROGRAM = `main:
-    mov r0, v0
-    call twice
-    loop i0
-        add r3, c1[aL], r3
-        nop
-    endloop
-    rsq r4.x, -r0.x
-    mov o0, r0
-    end
-.proc twice
-    add r0, r0, r0
-    nop
-.endproc
-`;
+const PROGRAM = fs.readFileSync(path.join(__dirname, "sums.v.pica"));
 const SAMPLE = path.resolve(__dirname, "../../src/pocketgpu/data/sample_switch.mxcap.zip");
 let client, program, configuration;
 

@@ -25,7 +25,7 @@ class Adapter:
     """One session of an editor.
 
     :param send: takes each message as bytes of JSON.
-    :param log: takes a line for each message and each error, for who looks for mistakes.
+    :param log: takes a line of text for each message and each error.
     """
 
     def __init__(self, send: Callable[[bytes], None], log: Callable[[str], None] = lambda line: None) -> None:

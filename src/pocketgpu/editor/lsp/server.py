@@ -232,8 +232,7 @@ def _add_names(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     async def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
-        places = await _uses(params)
-        document = server.documents[params.text_document.uri] if places else None
+        document, places = await _uses(params)
         if document is None:
             return []
         if not params.context.include_declaration:
@@ -243,19 +242,19 @@ def _add_names(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        places = await _uses(params)
-        document = server.documents[params.text_document.uri] if places else None
+        document, places = await _uses(params)
         if document is None:
             return []
         found = server.locations(params.text_document.uri, document, places)
         return [lsp.DocumentHighlight(one.range) for one in found]
 
-    async def _uses(params: _AtPlace) -> list[Place]:
+    async def _uses(params: _AtPlace) -> tuple[Document | None, list[Place]]:
+        """The uses of what is at a place, with its document; None if nothing with a name is there."""
         place = server.place(params)
         found = place[0].at(place[1], place[2]) if place is not None else None
         if place is None or found is None or found[0].kind not in (Kind.NAME, Kind.LABEL, Kind.REGISTER, Kind.METHOD):
-            return []
-        return await asyncio.to_thread(lambda: [*place[0].uses(place[1], found[0])])
+            return None, []
+        return place[0], await asyncio.to_thread(lambda: [*place[0].uses(place[1], found[0])])
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def may_rename(params: lsp.PrepareRenameParams) -> lsp.Range | None:
@@ -273,8 +272,10 @@ def _add_names(server: Server) -> None:
         uri = params.text_document.uri
         if may_rename(lsp.PrepareRenameParams(params.text_document, params.position)) is None:
             return None
-        places = await _uses(params)
-        found = server.locations(uri, server.documents[uri], places)
+        document, places = await _uses(params)
+        if document is None:
+            return None
+        found = server.locations(uri, document, places)
         return lsp.WorkspaceEdit({uri: [lsp.TextEdit(one.range, params.new_name) for one in found]})
 
 

@@ -53,7 +53,8 @@ class Run:
 
     @property
     def is_kernel(self) -> bool:
-        """
+        """Whether it is a kernel; else it is a shader of the 3DS.
+
         :raises CaptureError: the file cannot be read.
         """
         return is_kernel(self.file, read(self.file), bool(self.launches) or self.header is not None)

@@ -95,7 +95,8 @@ class Lane:
 
     @property
     def trace(self) -> Trace:
-        """
+        """The trace, which is made when it is first asked for.
+
         :raises PocketGPUError: the lane cannot be traced.
         """
         if self._trace is None:
@@ -114,7 +115,8 @@ class Lane:
 
     @cached_property
     def documents(self) -> Documents:
-        """
+        """Texts of the program.
+
         :raises UsageError: the program is not known.
         """
         listing = self.trace.listing

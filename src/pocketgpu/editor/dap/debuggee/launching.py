@@ -52,7 +52,8 @@ class Configuration:
 
 
 def read_configuration(given: Arguments) -> Configuration:
-    """
+    """Read a launch configuration.
+
     :raises UsageError: it names nothing to step through, or has attributes that mean nothing here.
     """
     found = [name for name in WAYS if name in given]
@@ -79,7 +80,7 @@ def read_configuration(given: Arguments) -> Configuration:
 
 
 class Debuggee:
-    """What is stepped through: lanes, one of which was asked for. title: for people."""
+    """What is stepped through: lanes. first: the number of the one that was asked for."""
 
     def __init__(self, lanes: list[Lane], first: int) -> None:
         self.lanes, self.first = lanes, first
@@ -95,7 +96,7 @@ def launched(one: Configuration) -> Debuggee:
     :raises PocketGPUError: it cannot be opened or traced.
     """
     made = _in_capture(one) if one.what == "capture" else _in_file(one)
-    assert made.main.trace.steps
+    _ = made.main.trace  # now: what is wrong with it is the answer to the launch
     return made
 
 

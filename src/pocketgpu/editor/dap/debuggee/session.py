@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.debuggee.launching import Configuration, Debuggee
@@ -14,9 +14,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.wording import counted
 
 State = Literal["new", "waiting for a launch", "being configured", "stopped", "at its end", "over"]
-STATES: Final[tuple[State, ...]] = (
-    "new", "waiting for a launch", "being configured", "stopped", "at its end", "over",
-)  # fmt: skip
+STATES: Final[tuple[State, ...]] = get_args(State)
 """new: before `initialize`. being configured: launched, before `configurationDone`. at its end: terminated."""
 FRAMES: Final = 1 << 12
 """Numbers of frames of a thread."""
@@ -80,7 +78,8 @@ class Session:
     # -- lanes --------------------------------------------------------------------------------------------------------
     @property
     def debuggee(self) -> Debuggee:
-        """
+        """What is stepped through.
+
         :raises UsageError: nothing was launched.
         """
         if self._debuggee is None:
@@ -101,7 +100,8 @@ class Session:
         return self.debuggee.first + 1
 
     def lane(self, thread: int) -> Lane:
-        """
+        """The lane that is a thread for the editor.
+
         :raises UsageError: there is no such thread.
         """
         lanes = self.debuggee.lanes

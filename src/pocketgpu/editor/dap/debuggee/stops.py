@@ -174,7 +174,8 @@ FILTERS: Final = (
 
 
 def stop_of_filter(name: str, condition: str = "") -> Stop:
-    """
+    """What stops a lane by a filter of exceptions.
+
     :raises UsageError: there is no such filter, or the condition is no expression.
     """
     one = next((one for one in FILTERS if one.name == name), None)

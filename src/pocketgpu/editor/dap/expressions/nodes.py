@@ -91,7 +91,8 @@ class Expression(ABC):
 
     @abstractmethod
     def value(self, registers: Registers) -> Plain:
-        """
+        """Its value with these registers.
+
         :raises UsageError: a register is missing, or values do not go together.
         """
 
@@ -132,7 +133,8 @@ class Named(Expression):
     name: str
 
     def found(self, registers: Registers) -> list[Value]:
-        """
+        """The register, or the components of it that the name asks for.
+
         :raises UsageError: there is no such register.
         """
         whole = registers.find(self.name)

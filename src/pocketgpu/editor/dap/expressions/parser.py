@@ -178,7 +178,8 @@ class _Parser:
 
 @lru_cache(maxsize=256)
 def parse(text: str) -> Expression:
-    """
+    """The expression that a text is.
+
     :raises UsageError: the text is no expression; with the column.
     """
     return _Parser(text).whole()

@@ -100,7 +100,8 @@ def _assignment(text: str) -> tuple[str, str, str]:
 
 
 def _evaluated(lane: Lane, text: str, hexadecimal: bool) -> Variable:
-    """
+    """An expression as a variable, with its value at the place of a lane.
+
     :raises UsageError: it is no expression, or has no value.
     """
     expression, registers = parse(text), lane.registers()

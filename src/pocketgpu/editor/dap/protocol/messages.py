@@ -126,7 +126,8 @@ def short(value: Any) -> str:
 
 
 def read_request(body: bytes) -> Request:
-    """
+    """The request that a body is.
+
     :raises BadMessage: the message is no request.
     """
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 
+from pocketgpu.editor.lsp.languages.assembled import Assembled, Known
 from pocketgpu.editor.lsp.languages.lexer import Lexer, spaced
 from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain, shown
-from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Role, Token, Words, first_of
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.mme import isa
 from pocketgpu.maxwell.mme.assembler import problems
@@ -99,30 +100,32 @@ def _about_method(name: str) -> str:
     return page(code(method.label), method.doc, where, listed(fields), source)
 
 
-class Mme(Language):
+@cache
+def _registers() -> Words:
+    return {f"r{n}": plain(f"r{n}", Kind.REGISTER, "reads 0" if n == 0 else "register") for n in range(REGISTERS)}
+
+
+@cache
+def _in_expressions() -> Words:
+    return _expressions() | {name: entry for name, entry in _mnemonics().items() if name in (*_INNER, "exit")}
+
+
+class Mme(Assembled):
     """Macros of the Switch's GPU."""
 
     name, title = "pocketgpu-mme", "macro of the Switch's GPU"
     suffixes = (".mme",)
 
-    def tokens(self, line: str) -> list[Token]:
-        return _LEXER.tokens(line)
-
-    def problems(self, text: str, most: int, stop: Callable[[], bool]) -> Iterable[Problem]:
-        return [Problem(one.message, one.line, one.column, one.hint) for one in problems(text, most, stop)]
-
-    def words(self, kind: Kind) -> Words:
-        if kind is Kind.MNEMONIC:
-            return _mnemonics()
-        if kind is Kind.DIRECTIVE:
-            return directives(DIRECTIVES)
-        if kind is Kind.REGISTER:
-            return {f"r{n}": plain(f"r{n}", kind, "reads 0" if n == 0 else "register") for n in range(REGISTERS)}
-        if kind is Kind.METHOD:
-            return _methods()
-        if kind in (Kind.WORD, Kind.MODIFIER):
-            return _expressions() | {name: entry for name, entry in _mnemonics().items() if name in (*_INNER, "exit")}
-        return {}
+    def __init__(self) -> None:
+        known: Known = {
+            Kind.MNEMONIC: _mnemonics,
+            Kind.DIRECTIVE: partial(directives, DIRECTIVES),
+            Kind.REGISTER: _registers,
+            Kind.METHOD: _methods,
+            Kind.WORD: _in_expressions,
+            Kind.MODIFIER: _in_expressions,
+        }
+        super().__init__(_LEXER, problems, known)
 
     def key(self, token: Token) -> str:
         if token.kind is Kind.METHOD and (found := _METHOD.fullmatch(token.text)):
@@ -135,7 +138,7 @@ class Mme(Language):
                 yield Definition(token.text, Role.LABEL, token)
 
     def written(self, line: str, tokens: Sequence[Token]) -> frozenset[str]:
-        head = next((i for i, token in enumerate(tokens) if token.kind is Kind.MNEMONIC), None)
+        head = first_of(Kind.MNEMONIC, tokens)
         if head is None or tokens[head].text not in _MNEMONICS or head + 1 >= len(tokens):
             return frozenset()
         first, rest = tokens[head + 1], tokens[head + 2 :]

@@ -86,6 +86,11 @@ class Entry:
 Words = Mapping[str, Entry]
 
 
+def first_of(kind: Kind, tokens: Sequence[Token]) -> int | None:
+    """The index of the first token of a kind."""
+    return next((index for index, token in enumerate(tokens) if token.kind is kind), None)
+
+
 class Language(ABC):
     """One kind of assembly text."""
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 
+from pocketgpu.editor.lsp.languages.assembled import Assembled, Known
 from pocketgpu.editor.lsp.languages.lexer import Lexer, spaced
 from pocketgpu.editor.lsp.languages.markdown import code, directives, page, plain
-from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Problem, Role, Token, first_of
+from pocketgpu.facts.pica import FLOAT_UNIFORMS
 from pocketgpu.facts.shader_isa import (
     COMPARE_NAMES,
     F1C,
@@ -27,7 +29,7 @@ from pocketgpu.pica.shader.directives import DIRECTIVES, OF_PICASSO
 
 _FILES = {
     "v": (TEMPORARIES, "input"), "r": (UNIFORMS - TEMPORARIES, "temporary"), "o": (TEMPORARIES, "output"),
-    "c": (96, "float uniform"), "b": (16, "boolean uniform"), "i": (4, "integer uniform"),
+    "c": (FLOAT_UNIFORMS, "float uniform"), "b": (16, "boolean uniform"), "i": (4, "integer uniform"),
 }  # fmt: skip
 """Registers by the letter of their file: how many there are, and what they are."""
 _SPECIAL = {
@@ -107,14 +109,29 @@ def _about(op: Opcode, number: int) -> str:
     return page(*parts)
 
 
-class Pica(Language):
+@cache
+def _registers() -> dict[str, Entry]:
+    found = {}
+    for letter, (count, what) in _FILES.items():
+        for number in range(count):
+            name = f"{letter}{number}"
+            found[name] = plain(name, Kind.REGISTER, f"{what}, one of {letter}0 to {letter}{count - 1}")
+    return found | {name: plain(name, Kind.REGISTER, what) for name, what in _SPECIAL.items()}
+
+
+class Pica(Assembled):
     """Shaders of the 3DS."""
 
     name, title = "pocketgpu-pica", "3DS shader"
     suffixes = (".pica",)
 
-    def tokens(self, line: str) -> list[Token]:
-        return _LEXER.tokens(line)
+    def __init__(self) -> None:
+        known: Known = {
+            Kind.MNEMONIC: _mnemonics,
+            Kind.DIRECTIVE: partial(directives, DIRECTIVES),
+            Kind.REGISTER: _registers,
+        }
+        super().__init__(_LEXER, problems, known)
 
     def problems(self, text: str, most: int, stop: Callable[[], bool]) -> Iterable[Problem]:
         if (other := _PICASSO.search(text)) is not None:
@@ -122,18 +139,11 @@ class Pica(Language):
             return [Problem(_IS_PICASSO, line, other.start(1) - start + 1, warning=True)]
         return [Problem(one.message, one.line, one.column, one.hint, one.warning) for one in problems(text, most, stop)]
 
-    def words(self, kind: Kind) -> Words:
-        if kind is Kind.MNEMONIC:
-            return _mnemonics()
-        if kind is Kind.DIRECTIVE:
-            return directives(DIRECTIVES)
-        return _registers() if kind is Kind.REGISTER else {}
-
     def definitions(self, tokens: Sequence[Token]) -> Iterator[Definition]:
         for token in tokens:
             if token.kind is Kind.LABEL:
                 yield Definition(token.text, Role.ENTRY if token.text == "main" else Role.LABEL, token)
-        head = next((i for i, token in enumerate(tokens) if token.kind is Kind.DIRECTIVE), None)
+        head = first_of(Kind.DIRECTIVE, tokens)
         if head is None or head + 1 >= len(tokens):
             return
         directive, named, rest = tokens[head].text, tokens[head + 1], tokens[head + 2 :]
@@ -147,7 +157,7 @@ class Pica(Language):
             yield Definition(named.text, Role.CONSTANT, named, numbers)
 
     def written(self, line: str, tokens: Sequence[Token]) -> frozenset[str]:
-        head = next((i for i, token in enumerate(tokens) if token.kind is Kind.MNEMONIC), None)
+        head = first_of(Kind.MNEMONIC, tokens)
         if head is None or head + 1 >= len(tokens):
             return frozenset()
         op = next((one for one in OPCODES.values() if one.name.lower() == tokens[head].text), None)
@@ -194,16 +204,6 @@ class Pica(Language):
         # A jump with addresses has no block.
         opens = head.text in _OPENS and not any(one.text == "," for one in tokens)
         return 4 + 4 * depth, depth + opens
-
-
-@cache
-def _registers() -> dict[str, Entry]:
-    found = {}
-    for letter, (count, what) in _FILES.items():
-        for number in range(count):
-            name = f"{letter}{number}"
-            found[name] = plain(name, Kind.REGISTER, f"{what}, one of {letter}0 to {letter}{count - 1}")
-    return found | {name: plain(name, Kind.REGISTER, what) for name, what in _SPECIAL.items()}
 
 
 __all__ = ["Pica"]

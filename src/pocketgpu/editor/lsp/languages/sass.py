@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
 
+from pocketgpu.editor.lsp.languages.assembled import Assembled, Known
 from pocketgpu.editor.lsp.languages.lexer import Lexer
 from pocketgpu.editor.lsp.languages.markdown import code, directives, listed, page, plain
-from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Language, Problem, Role, Token, Words
+from pocketgpu.editor.lsp.languages.model import Definition, Entry, Kind, Role, Token, first_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS, ENUMS, FORMS, SPECIAL_REGISTERS, Form
 from pocketgpu.facts.maxwell.sass.operations import OPERATIONS, SOURCE_OF_CYCLES, SOURCE_OF_MEANINGS
 from pocketgpu.maxwell.sass.isa import reference
@@ -82,98 +83,6 @@ def _about(op: str) -> str:
     return page(*parts)
 
 
-class Sass(Language):
-    """Kernels of the Switch."""
-
-    name, title = "pocketgpu-sass", "Switch kernel"
-    suffixes = (".sass",)
-
-    def tokens(self, line: str) -> list[Token]:
-        return _LEXER.tokens(line)
-
-    def problems(self, text: str, most: int, stop: Callable[[], bool]) -> Iterable[Problem]:
-        return [Problem(one.message, one.line, one.column, one.hint) for one in problems(text, most, stop)]
-
-    def words(self, kind: Kind) -> Words:
-        if kind is Kind.MNEMONIC:
-            return _mnemonics()
-        if kind is Kind.DIRECTIVE:
-            return directives(DIRECTIVES)
-        if kind is Kind.WORD:
-            return _special()
-        if kind is Kind.REGISTER:
-            return _fixed()
-        return {}
-
-    def definitions(self, tokens: Sequence[Token]) -> Iterator[Definition]:
-        for token in tokens:
-            if token.kind is Kind.LABEL:
-                yield Definition(token.text, Role.LABEL, token)
-        head = next((i for i, token in enumerate(tokens) if token.kind is Kind.DIRECTIVE), None)
-        if head is None or head + 1 >= len(tokens):
-            return
-        directive, named, rest = tokens[head].text, tokens[head + 1], tokens[head + 2 :]
-        if directive == ".kernel" or (directive == ".section" and named.text.startswith(".text.")):
-            yield Definition(named.text.removeprefix(".text."), Role.KERNEL, named)
-        elif directive == ".param":
-            kind = " ".join(one.text for one in rest if one.kind is not Kind.COMMENT)
-            yield Definition(named.text, Role.PARAMETER, named, kind)
-
-    def begins_scope(self, tokens: Sequence[Token]) -> bool:
-        return any(one.role is Role.KERNEL for one in self.definitions(tokens))
-
-    def written(self, line: str, tokens: Sequence[Token]) -> frozenset[str]:
-        heads = [one for one in tokens if one.kind is Kind.MNEMONIC]
-        return _written(line[heads[0].start : tokens[-1].end].split(";")[0].rstrip(" }")) if heads else frozenset()
-
-    def after_directive(self, directive: str, count: int) -> list[Entry]:
-        if directive == ".param" and count == 1:
-            return [plain(name, Kind.WORD, f"{size} bytes") for name, size in TYPES.items()]
-        return []
-
-    def modifiers(self, mnemonic: str) -> list[Entry]:
-        return [plain(f".{name}", Kind.MODIFIER, ", ".join(sorted(of))) for name, of in _modifiers(mnemonic).items()]
-
-    def operands(self, mnemonic: str) -> list[Entry]:
-        kinds = {field.kind for form in _forms(mnemonic) for field in form.operands}
-        special = [*_special().values()] if "S" in kinds else []
-        return [*_fixed().values(), *special]
-
-    def hover(self, tokens: Sequence[Token], index: int) -> str:
-        token = tokens[index]
-        if token.kind is Kind.SCHEDULE:
-            return _about_schedule(token.text)
-        if token.kind is Kind.MODIFIER:
-            heads = [one for one in tokens[:index] if one.kind is Kind.MNEMONIC]
-            names = _modifiers(heads[-1].text).get(token.text[1:], set()) if heads else set()
-            enums = [(name, reference.members(name)) for name in sorted(names) if name in ENUMS]
-            return page(code(token.text), listed(enums)) if names else ""
-        return ""
-
-    def body(self, text: str, tokens: Sequence[Token]) -> str:
-        rest, start = [*tokens], ""
-        while rest and rest[0].kind in (Kind.COMMENT, Kind.SCHEDULE):
-            start += rest.pop(0).text + " "
-        if not rest:
-            return text
-        # What is between tokens is no token, and other comments and fields are where nobody writes them.
-        before = tokens[len(tokens) - len(rest) - 1].end if start else 0
-        strange = text[before : rest[0].start].strip()
-        if strange or any(one.kind in (Kind.COMMENT, Kind.SCHEDULE) for one in rest):
-            return text
-        if rest[0].kind is Kind.DIRECTIVE:
-            return start + " ".join(text[rest[0].start :].split())
-        head = next((one.start for one in rest if one.kind is Kind.MNEMONIC), rest[0].start)
-        guard = "".join(text[rest[0].start : head].split())
-        operands = _spaced(text[head:])
-        return f"{start}{guard:>7} {operands}" if guard else f"{start}{'':8}{operands}"
-
-    def indent(self, tokens: Sequence[Token], depth: int) -> tuple[int, int]:
-        if tokens[0].kind is Kind.DIRECTIVE:
-            return (8 if tokens[0].text == ".word" else 0), depth
-        return (8 if tokens[0].kind in (Kind.COMMENT, Kind.SCHEDULE) else 0), depth
-
-
 def _spaced(text: str) -> str:
     """A statement without its guard. Sets in braces and what is in brackets stay as they are."""
     text, end = text.strip(), ""
@@ -245,6 +154,90 @@ def _about_schedule(text: str) -> str:
     }  # fmt: skip
     rows = [(f"{name} {'none' if value in (None, '') else value}", CONTROL[name].doc) for name, value in shown.items()]
     return page(code(text), listed(rows))
+
+
+class Sass(Assembled):
+    """Kernels of the Switch."""
+
+    name, title = "pocketgpu-sass", "Switch kernel"
+    suffixes = (".sass",)
+
+    def __init__(self) -> None:
+        known: Known = {
+            Kind.MNEMONIC: _mnemonics,
+            Kind.DIRECTIVE: partial(directives, DIRECTIVES),
+            Kind.WORD: _special,
+            Kind.REGISTER: _fixed,
+        }
+        super().__init__(_LEXER, problems, known)
+
+    def definitions(self, tokens: Sequence[Token]) -> Iterator[Definition]:
+        for token in tokens:
+            if token.kind is Kind.LABEL:
+                yield Definition(token.text, Role.LABEL, token)
+        head = first_of(Kind.DIRECTIVE, tokens)
+        if head is None or head + 1 >= len(tokens):
+            return
+        directive, named, rest = tokens[head].text, tokens[head + 1], tokens[head + 2 :]
+        if directive == ".kernel" or (directive == ".section" and named.text.startswith(".text.")):
+            yield Definition(named.text.removeprefix(".text."), Role.KERNEL, named)
+        elif directive == ".param":
+            kind = " ".join(one.text for one in rest if one.kind is not Kind.COMMENT)
+            yield Definition(named.text, Role.PARAMETER, named, kind)
+
+    def begins_scope(self, tokens: Sequence[Token]) -> bool:
+        return any(one.role is Role.KERNEL for one in self.definitions(tokens))
+
+    def written(self, line: str, tokens: Sequence[Token]) -> frozenset[str]:
+        heads = [one for one in tokens if one.kind is Kind.MNEMONIC]
+        return _written(line[heads[0].start : tokens[-1].end].split(";")[0].rstrip(" }")) if heads else frozenset()
+
+    def after_directive(self, directive: str, count: int) -> list[Entry]:
+        if directive == ".param" and count == 1:
+            return [plain(name, Kind.WORD, f"{size} bytes") for name, size in TYPES.items()]
+        return []
+
+    def modifiers(self, mnemonic: str) -> list[Entry]:
+        return [plain(f".{name}", Kind.MODIFIER, ", ".join(sorted(of))) for name, of in _modifiers(mnemonic).items()]
+
+    def operands(self, mnemonic: str) -> list[Entry]:
+        kinds = {field.kind for form in _forms(mnemonic) for field in form.operands}
+        special = [*_special().values()] if "S" in kinds else []
+        return [*_fixed().values(), *special]
+
+    def hover(self, tokens: Sequence[Token], index: int) -> str:
+        token = tokens[index]
+        if token.kind is Kind.SCHEDULE:
+            return _about_schedule(token.text)
+        if token.kind is Kind.MODIFIER:
+            heads = [one for one in tokens[:index] if one.kind is Kind.MNEMONIC]
+            names = _modifiers(heads[-1].text).get(token.text[1:], set()) if heads else set()
+            enums = [(name, reference.members(name)) for name in sorted(names) if name in ENUMS]
+            return page(code(token.text), listed(enums)) if names else ""
+        return ""
+
+    def body(self, text: str, tokens: Sequence[Token]) -> str:
+        rest, start = [*tokens], ""
+        while rest and rest[0].kind in (Kind.COMMENT, Kind.SCHEDULE):
+            start += rest.pop(0).text + " "
+        if not rest:
+            return text
+        # What is between tokens is no token, and other comments and fields are where nobody writes them.
+        before = tokens[len(tokens) - len(rest) - 1].end if start else 0
+        strange = text[before : rest[0].start].strip()
+        if strange or any(one.kind in (Kind.COMMENT, Kind.SCHEDULE) for one in rest):
+            return text
+        if rest[0].kind is Kind.DIRECTIVE:
+            return start + " ".join(text[rest[0].start :].split())
+        head = next((one.start for one in rest if one.kind is Kind.MNEMONIC), rest[0].start)
+        guard = "".join(text[rest[0].start : head].split())
+        operands = _spaced(text[head:])
+        return f"{start}{guard:>7} {operands}" if guard else f"{start}{'':8}{operands}"
+
+    def indent(self, tokens: Sequence[Token], depth: int) -> tuple[int, int]:
+        if tokens[0].kind is Kind.DIRECTIVE:
+            return (8 if tokens[0].text == ".word" else 0), depth
+        return (8 if tokens[0].kind in (Kind.COMMENT, Kind.SCHEDULE) else 0), depth
 
 
 __all__ = ["Sass"]

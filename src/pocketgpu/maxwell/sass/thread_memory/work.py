@@ -87,8 +87,10 @@ ROW_TABLE = SCRATCH + SCRATCH_VECTORS * VECTOR
 """Where a slot has words of its warps' registers, in rows: see `warp/row_table.py`."""
 ROW_WORDS = 32
 """So many words of a warp's half fit."""
-ROW_WORD = 4 * 2 * (MAX_THREADS // LANES)
-"""Bytes of such a word of both halves of all warps."""
+ROW_WARP = 4 * 2
+"""Bytes of such a word of both halves of a warp."""
+ROW_WORD = ROW_WARP * (MAX_THREADS // LANES)
+"""The same of all warps."""
 WARPS = ROW_TABLE + ROW_WORDS * ROW_WORD
 
 FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")

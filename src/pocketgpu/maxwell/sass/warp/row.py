@@ -26,6 +26,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     NOTED,
     READY,
     ROW_GOES_ON,
+    ROW_WARP,
     WAITING,
     WARP,
     WARPS,
@@ -236,7 +237,7 @@ class Row(Specialised):
         self.pair_steps.value = self.pair_steps.value + k.i64(2 * stretch.count)
         self.warp.value = warp = self.warp.value + 2
         self.record.value = self.record.value + 2 * self.stride
-        table.entry.value = table.entry.value + 16
+        table.entry.value = table.entry.value + 2 * ROW_WARP
         return (warp < self.warps.value, self.pairs[stretch.first], self.finished, True)
 
     def _finish(self) -> Next:

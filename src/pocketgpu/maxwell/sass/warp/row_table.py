@@ -18,6 +18,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     NOTED,
     REGISTERS,
     ROW_TABLE,
+    ROW_WARP,
     ROW_WORD,
     ROW_WORDS,
     VECTOR,
@@ -104,7 +105,8 @@ class RowTable:
     def first_lanes(self, second: int, place: int) -> tuple[Value, Value]:
         """A word of both halves of a warp. second: 0 for the first of two warps, 1 for the other."""
         k, at = self.k, self.k.to_i64(self.entry.value)
-        return k.load(I32, at + (place + 8 * second)), k.load(I32, at + (place + 8 * second + 4))
+        first, other = (k.load(I32, at + (place + ROW_WARP * second + 4 * half)) for half in range(2))
+        return first, other
 
     # -- into the table ---------------------------------------------------------------------------------------------
     def _ask(self) -> None:
@@ -154,13 +156,14 @@ class RowTable:
                 k.store(I32, first + WARP.KNOWN, k.load(I32, first + WARP.KNOWN) | own)
 
     def _page(self, number: int) -> int:
+        """The bit of noted pages with a number."""
         return (PAGES & -PAGES) << number
 
     def fill(self) -> None:
         """Take the registers out of the records."""
         k, row = self.k, self.row
         for warp in k.range(0, row.warps.value):
-            record, at = k.to_i64(row.first_record + warp * row.stride), k.to_i64(self.at + 8 * warp)
+            record, at = k.to_i64(row.first_record + warp * row.stride), k.to_i64(self.at + ROW_WARP * warp)
             for n in self.words:
                 for half in range(2):
                     v = k.load(I32, record + (REGISTERS + VECTOR * n + 4 * HALF * half))
@@ -224,7 +227,7 @@ class RowTable:
         k, row = self.k, self.row
         for _ in k.when(self.filled.value != 0):
             for warp in k.range(0, row.warps.value):
-                record, at = k.to_i64(row.first_record + warp * row.stride), k.to_i64(self.at + 8 * warp)
+                record, at = k.to_i64(row.first_record + warp * row.stride), k.to_i64(self.at + ROW_WARP * warp)
                 after = warp < done
                 known = k.select(after, self.next_known.value, self.known.value)
                 k.store(I32, record + WARP.KNOWN, k.load(I32, record + WARP.KNOWN) & PAGES | known)

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.sass_gpu import SassGpu
 
-from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass import decode_program
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.launcher import Launcher
 
 BUFFER, SIZE = 0x1_0000_0000, 8192
 Run = Callable[..., NDArray[np.uint32]]
@@ -32,16 +29,11 @@ TAIL = """
 """
 
 
-class Gpu:
+class Gpu(SassGpu):
     """A memory with a buffer that programs write."""
 
     def __init__(self, evaluator: str, tier: str) -> None:
-        work = 32 * MIB
-        self.tier = tier
-        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
-        self.events = EventLog()
-        engine = Engine(self.memory.arena, evaluator)
-        self.launcher = Launcher(self.memory, engine, self.events, (self.memory.work_offset, work))
+        super().__init__(evaluator, tier)
         self.memory.map(BUFFER, SIZE)
 
     def run(self, text: str, threads: int = 32, grid: int = 1, **options: Any) -> NDArray[np.uint32]:

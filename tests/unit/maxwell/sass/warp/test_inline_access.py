@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.sass_gpu import FORMS, SassGpu
 
-from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
@@ -46,14 +43,9 @@ TWICE = """
 Words = NDArray[np.uint32]
 
 
-class Gpu:
+class Gpu(SassGpu):
     def __init__(self, evaluator: str, tier: str) -> None:
-        work = 32 * MIB
-        self.tier = tier
-        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
-        self.events = EventLog()
-        scratch = (self.memory.work_offset, work)
-        self.launcher = Launcher(self.memory, Engine(self.memory.arena, evaluator), self.events, scratch)
+        super().__init__(evaluator, tier)
         self.mapping = self.memory.map(LOW, SIZE)
         self.data = np.random.default_rng(5).integers(0, 1 << 32, 3 << 10, np.uint32, endpoint=False)
         self.memory.write(DATA, self.data.tobytes())
@@ -68,7 +60,7 @@ class Gpu:
         return np.frombuffer(self.memory.read(TABLE, 4 * threads), "<u4")
 
 
-@pytest.fixture(params=["llvm specialised", "llvm interpreter", "numpy specialised"])
+@pytest.fixture(params=FORMS)
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     yield Gpu(*request.param.split())
 

@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.sass_gpu import FORMS, SassGpu
 
-from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.warp import pairs
 from pocketgpu.maxwell.sass.warp.row_table import RowTable
 
@@ -62,14 +59,9 @@ again:
 BLOCKS = [(16, 8), (16, 6), (16, 5), (16, 16), (16, 36), (16, 64), (32, 4), (8, 16)]
 
 
-class Gpu:
+class Gpu(SassGpu):
     def __init__(self, evaluator: str, tier: str) -> None:
-        work = 32 * MIB
-        self.tier = tier
-        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
-        self.events = EventLog()
-        scratch = (self.memory.work_offset, work)
-        self.launcher = Launcher(self.memory, Engine(self.memory.arena, evaluator), self.events, scratch)
+        super().__init__(evaluator, tier)
         self.input = self.memory.map(IN, 0x8000)
         self.memory.map(OUT, 0x1000)
 
@@ -86,7 +78,7 @@ class Gpu:
         return np.frombuffer(self.memory.read(OUT, 4 * threads), np.float32)
 
 
-@pytest.fixture(params=["llvm specialised", "llvm interpreter", "numpy specialised"])
+@pytest.fixture(params=FORMS)
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     yield Gpu(*request.param.split())
 

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.sass_gpu import FORMS, SassGpu
 
-from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import Launcher
@@ -63,14 +61,9 @@ class Late(Launcher):
         return lambda: next(ways)
 
 
-class Gpu:
+class Gpu(SassGpu):
     def __init__(self, evaluator: str, tier: str) -> None:
-        work = 32 * MIB
-        self.tier = tier
-        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
-        self.events = EventLog()
-        scratch = (self.memory.work_offset, work)
-        self.launcher = Late(self.memory, Engine(self.memory.arena, evaluator), self.events, scratch)
+        super().__init__(evaluator, tier, Late)
         self.memory.map(TABLE, 0x1000)
 
     def run(self, text: str, threads: int = THREADS, **more: Any) -> Words:
@@ -83,7 +76,7 @@ class Gpu:
         return np.frombuffer(self.memory.read(TABLE, 4 * threads), "<u4")
 
 
-@pytest.fixture(params=["llvm specialised", "llvm interpreter", "numpy specialised"])
+@pytest.fixture(params=FORMS)
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     yield Gpu(*request.param.split())
 

@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.sass_gpu import FORMS, SassGpu
 
-from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.warp.row_table import RowTable
 
 IN, OUT = 0x1_FFFF_E000, 0x3_0010_0000
@@ -72,14 +69,9 @@ OFFSET, BACK = 0x80, -0x40
 """What the program adds to addresses besides."""
 
 
-class Gpu:
+class Gpu(SassGpu):
     def __init__(self, evaluator: str, tier: str) -> None:
-        work = 32 * MIB
-        self.tier = tier
-        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
-        self.events = EventLog()
-        scratch = (self.memory.work_offset, work)
-        self.launcher = Launcher(self.memory, Engine(self.memory.arena, evaluator), self.events, scratch)
+        super().__init__(evaluator, tier)
         self.input = self.memory.map(IN, SIZE)
         self.memory.map(OUT, SIZE)
 
@@ -96,7 +88,7 @@ class Gpu:
         return [row[:threads].tolist() for row in out]
 
 
-@pytest.fixture(params=["llvm specialised", "llvm interpreter", "numpy specialised"])
+@pytest.fixture(params=FORMS)
 def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     yield Gpu(*request.param.split())
 

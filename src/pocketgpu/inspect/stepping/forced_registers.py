@@ -17,7 +17,8 @@ def last_forced(forced: Forced, register: str, first: int, last: int) -> int | N
 
 
 def check_forced(forced: Forced, names: Collection[str]) -> None:
-    """
+    """Refuse words that cannot be given.
+
     :raises UsageError: there is no such register, or the word has more than 32 bits.
     """
     for words in forced.values():

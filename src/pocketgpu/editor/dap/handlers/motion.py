@@ -34,20 +34,21 @@ def continue_(session: Session, given: Arguments) -> Json:
     return {"allThreadsContinued": False}
 
 
-def next_(session: Session, given: Arguments) -> None:
+def _step(session: Session, given: Arguments, into: bool) -> None:
+    """A step forward, into calls or over them."""
     thread, lane, lines = _taken(session, given)
     place = lane.place
     _forward(
-        session, thread, lane, place if lane.at_end else lane.ways.step(place, forward=True, into=False, lines=lines)
+        session, thread, lane, place if lane.at_end else lane.ways.step(place, forward=True, into=into, lines=lines)
     )
+
+
+def next_(session: Session, given: Arguments) -> None:
+    _step(session, given, into=False)
 
 
 def step_in(session: Session, given: Arguments) -> None:
-    thread, lane, lines = _taken(session, given)
-    place = lane.place
-    _forward(
-        session, thread, lane, place if lane.at_end else lane.ways.step(place, forward=True, into=True, lines=lines)
-    )
+    _step(session, given, into=True)
 
 
 def step_out(session: Session, given: Arguments) -> None:

@@ -34,6 +34,7 @@ from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, GLOBAL, LOCAL, SHARED, access, memory
 from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
 from pocketgpu.maxwell.sass.warp.functions import FUNCTIONS, function
+from pocketgpu.maxwell.sass.warp.in_parts import run_in_parts
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.record_machine import OTHERS
 from pocketgpu.maxwell.sass.warp.stack import unstack
@@ -85,5 +86,6 @@ def kernels() -> Iterator[Code]:
     for kernel in _STAGES:
         yield kernel, {}
     yield interpret_warp, {}
+    yield run_in_parts, {}
     for op in sorted({*OPERATIONS, *OTHERS}):
         yield interpret, {"op": op}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.lanes import Engine, late
+from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.state import State
@@ -48,7 +48,6 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 from pocketgpu.maxwell.sass.warp.encoding import at_hand, interpret, interpret_warp
 
-run_stage_warp = late("pocketgpu.maxwell.sass.warp.specialise", "run_stage_warp")
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
 """Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""
 NAMES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
@@ -257,29 +256,29 @@ class StageLaunch:
 
     def _choose(self, program: StageProgram, tier: str) -> None:
         """Choose the code that runs the program: specialised code once it is compiled."""
-        engine, static = self._programs.engine, program.static
+        engine = self._programs.engine
         run = LAUNCH.RUN // 4
         handles = self.words[run : run + 4].view(np.int64)
         special = tier == "specialised" or (tier == "auto" and self._special_at_hand(program))
         general = 0
         if not special or (program.jumps and program.fits_interpreter):
             general = self._interpreter(program)
-        handles[:] = (engine.handle(run_stage_warp, **static), general) if special else (general, 0)
+        handles[:] = (program.special.handle(engine, self.words), general) if special else (general, 0)
         # If a warp can be continued in the middle, registers that were not written must be zero.
         self.set(CLEAR=int(not special or general != 0))
         self._interprets = not special or general != 0
         self._final = special or tier == "interpreter"
 
     def _special_at_hand(self, program: StageProgram) -> bool:
-        engine, static = self._programs.engine, program.static
-        if engine.evaluator == "numpy" or engine.loaded(run_stage_warp, **static):
+        engine, ours = self._programs.engine, program.special
+        if engine.evaluator == "numpy" or ours.loaded(engine):
             return True
         if program.asked:
             return False  # it is being compiled
-        if engine.has(run_stage_warp, **static) or not program.fits_interpreter:
+        if ours.has(engine) or not program.fits_interpreter:
             return True
         if at_hand(engine, program.operations):
-            engine.later(run_stage_warp, **static)
+            ours.later(engine)
             program.asked = True
             return False
         # Neither is there: specialised code is compiled now, the interpreter for later programs.

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
 from pocketgpu.maxwell.sampling.records import LOAD
 from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.special_code import SpecialCode
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.needs import Needs, space_of
@@ -22,6 +23,7 @@ from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
 from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
 
+run_stage_warp = late("pocketgpu.maxwell.sass.warp.specialise", "run_stage_warp")
 PROGRAM_ROOM = 2 << 20
 """The most bytes of instructions of a program that is interpreted."""
 
@@ -69,6 +71,11 @@ class StageProgram:
             "code": data, "start": start, "indirect": indirect, "stage": self.header.stage,
             "outputs": self.header.output_registers,
         }  # fmt: skip
+
+    @cached_property
+    def special(self) -> SpecialCode:
+        """Its specialised code."""
+        return SpecialCode(run_stage_warp, self.flow, self.static)
 
     @cached_property
     def registers(self) -> int:

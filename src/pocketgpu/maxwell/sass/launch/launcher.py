@@ -23,6 +23,7 @@ from pocketgpu.maxwell.sass.launch.faults import Buffer, Fault
 from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.launch.prepared import Prepared, PreparedLaunches
 from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
+from pocketgpu.maxwell.sass.launch.special_code import SpecialCode
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BANKS,
@@ -328,11 +329,11 @@ class Launcher:
         self._set_record(code, layout, grid, block, turns, step_slice, rules)
         function = self._function(code, layout, tier, count, block) if watch is None else self._watched(code, watch)
         prepared = Prepared(code, rules, layout, room, rounds, function, self.engine.get(run_blocks))
-        static = _static(code, layout, count, block)
-        there = tier == "specialised" or (tier == "auto" and self.engine.loaded(run_warp, **static))
+        ours = _special(code, layout, count, block)
+        there = tier == "specialised" or (tier == "auto" and ours.loaded(self.engine))
         if there and watch is None and not (code.jumps or code.textures):
             # Code that is there needs nothing but the record.
-            special = self.engine.handle(run_warp, **static)
+            special = ours.handle(self.engine, self._record_words)
             prepared.record = self.memory.words(self.record, LAUNCH.size // 4).copy()
             prepared.record[LAUNCH.CLEAR // 4] = 0
             prepared.function = lambda: (special, 0)
@@ -353,9 +354,9 @@ class Launcher:
     ) -> Callable[[], tuple[int, int]]:  # fmt: skip
         """A function that gives two handles: of the code that runs warps, and of the code that goes on where that
         cannot (0: none)."""
-        engine, static = self.engine, _static(code, layout, count, block)
-        special = lambda: engine.handle(run_warp, **static)
-        if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
+        engine, ours = self.engine, _special(code, layout, count, block)
+        special = lambda: ours.handle(engine, self._record_words)
+        if tier == "specialised" or (tier == "auto" and self._prefer_special(code, ours)):
             if not code.jumps:
                 return lambda: (special(), 0)
             general = self._interpreter(code)
@@ -363,19 +364,19 @@ class Launcher:
         general = self._interpreter(code)
         if tier == "interpreter" or len(code.flow.reached) > MAX_SPECIAL:
             return lambda: (general, 0)
-        engine.later(run_warp, **static)
-        return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
+        ours.later(engine)
+        return lambda: (special(), general) if ours.loaded(engine) else (general, 0)
 
     def _watched(self, code: Code, watch: Watch) -> Callable[[], tuple[int, int]]:
         handle = watch(code, self._interpreter(code))
         return lambda: (handle, 0)
 
-    def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
+    def _prefer_special(self, code: Code, ours: SpecialCode) -> bool:
         """Whether to use specialised code at once: if it is there, or if the interpreter is not."""
         engine = self.engine
         if engine.evaluator != "numpy" and len(code.flow.reached) > MAX_SPECIAL:
             return False
-        if engine.evaluator == "numpy" or engine.loaded(run_warp, **static) or engine.has(run_warp, **static):
+        if engine.evaluator == "numpy" or ours.loaded(engine) or ours.has(engine):
             return True
         if len(code.flow.steps) * STEP.size > PROGRAM_ROOM:
             return True
@@ -519,13 +520,14 @@ class Launcher:
             result.hung = shape.over = True
 
 
-def _static(code: Code, layout: SlotLayout, count: bool, block: Sequence[int]) -> dict[str, Any]:
-    """What the specialised code of a program depends on."""
+def _special(code: Code, layout: SlotLayout, count: bool, block: Sequence[int]) -> SpecialCode:
+    """The specialised code of a program, with what it depends on."""
     data, start, indirect = code.key
-    return {
+    static = {
         "code": data, "start": start, "indirect": indirect, "stride": layout.warp_stride, "count": count,
         "half_rows": block[0] == LANES // 2 and code.has_twins,
     }  # fmt: skip
+    return SpecialCode(run_warp, code.flow, static)
 
 
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ Blocks are cut wherever control can arrive or leave.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.agreement import HALF_ROW, Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
 from pocketgpu.maxwell.sass.program.early import behind_barriers, early
+from pocketgpu.maxwell.sass.program.parts import cuts_of
 from pocketgpu.maxwell.sass.program.registers import reads, reads_words, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 
@@ -50,6 +52,7 @@ class Flow:
 
     indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
     as_written: no instruction is done before its turn, and each register has its value all the time, for observers.
+    Long programs are cut into parts (`parts.py`).
     """
 
     def __init__(
@@ -64,6 +67,9 @@ class Flow:
         self.outputs = sum(registers_from(n) for n in set(outputs))
         self.indirect = tuple(i for i in indirect if 0 <= i < len(steps))
         self.reached, leaders = self._walk()
+        self.cuts = () if as_written else cuts_of(steps, self.reached, self._loops)
+        """The first instruction of each part in which its code is made; empty: all of it is one piece."""
+        leaders |= {*self.cuts}
         self.blocks: list[CodeBlock] = []
         self.block_at: dict[int, int] = {}
         for first in sorted(leaders):
@@ -73,7 +79,7 @@ class Flow:
             self.block_at[first] = len(self.blocks)
             self.blocks.append(CodeBlock(len(self.blocks), first, last, tuple(range(first, last + 1))))
         self.as_written = as_written
-        self.early = {} if as_written else early(self)
+        self.early = {} if as_written or self.cuts else early(self)
         """For the first instruction of a block: instructions of it that are done before that barrier."""
         if self.early:
             self.blocks = [self._reordered(b) for b in self.blocks]
@@ -173,11 +179,8 @@ class Flow:
         return tuple(sorted(found & self.block_at.keys()))
 
     @cached_property
-    def repeated(self) -> set[int]:
-        """Numbers of blocks that may run more than once in a thread, so that longer code can pay.
-
-        They are those between a branch backwards, or a CONT, and its target.
-        """
+    def _loops(self) -> list[tuple[int, int]]:
+        """First and last instruction of each loop: between a branch backwards, or a CONT, and its target."""
         steps, pairs = self.steps, []
         last_continue = max((i for i in self.reached if steps[i].op == "CONT"), default=-1)
         for index in self.reached:
@@ -186,7 +189,17 @@ class Flow:
                 pairs.append((step.target, index))
             elif step.target is not None and step.op == "PCNT":
                 pairs.append((step.target, last_continue))
+        return pairs
+
+    @cached_property
+    def repeated(self) -> set[int]:
+        """Numbers of blocks that may run more than once in a thread, so that longer code can pay."""
+        pairs = self._loops
         return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
+
+    def part_of(self, index: int) -> int:
+        """The part that an instruction belongs to; 0 if all of it is one piece."""
+        return max(bisect_right(self.cuts, index) - 1, 0)
 
     # -- which parts matter -----------------------------------------------------------------------------------------
     def _effects(self, read: Callable[[Step], int]) -> list[tuple[int, int]]:

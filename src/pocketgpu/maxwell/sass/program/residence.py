@@ -20,12 +20,14 @@ class Residence:
     """The places of the registers of a program.
 
     whole: all registers are in variables all the time, and a barrier stores what matters after it. That is so in
-    programs with jumps whose targets are known only at run time, and for observers, to whom each register matters.
+    programs with jumps whose targets are known only at run time, in those that are cut into parts, and for observers,
+    to whom each register matters.
     """
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self.whole = flow.as_written or any(flow.steps[i].indirect is not None for i in flow.reached)
+        parted = flow.as_written or bool(flow.cuts)
+        self.whole = parted or any(flow.steps[i].indirect is not None for i in flow.reached)
         self.come_back = sorted({i for one in flow.reached for i in flow.comebacks(one)} & flow.block_at.keys())
         """Instructions that lanes can come back to by the stack."""
         self._last = [flow.steps[b.last] for b in flow.blocks]

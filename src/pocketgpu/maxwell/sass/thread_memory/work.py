@@ -36,11 +36,15 @@ TEXTURE_KERNELS = 7
 """Kernels on textures and surfaces (sampling/records.py numbers them)."""
 FUNCTION_KERNELS = 4 * 2
 """Kernels for functions: each with the result saturated or not."""
+MOST_PARTS = 32
+NO_PART = (1 << 31) - 1
 
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
     "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * MEMORY_KERNELS}", f"TEXTURE:{2 * TEXTURE_KERNELS}",
     f"FUNCTION:{2 * FUNCTION_KERNELS}",
+    f"PART:{2 * MOST_PARTS}",  # of parts of a long program
+    f"PART_FIRST:{MOST_PARTS}",  # the first instruction of each part, NO_PART where there is none
     "RUN:2", "FALLBACK:2",  # handles of code that runs a warp, and of code that goes on where it cannot (0: none)
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",

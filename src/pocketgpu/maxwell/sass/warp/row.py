@@ -321,18 +321,18 @@ class Row(Specialised):
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def run_warp(
     k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stride: int, count: bool, half_rows: bool = False, observer: Observer | None = None,
+    stride: int, count: bool, half_rows: bool = False, part: int = 0, observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run a warp until it ends, waits or has had its turn; or all warps of a block in a row, if BLOCK.ROW says so.
 
-    stride: bytes of a warp's record. half_rows: see `Specialised`.
+    stride: bytes of a warp's record. half_rows, part: see `Specialised`.
     """
     flow = flow_of(code, start, indirect, as_written=observer is not None)
     if observer is None and not Residence(flow).whole:
         Row((launch, slot, warp), flow, count, stride, half_rows).run()
         return
     place = WarpPlace(k, launch, slot, warp, slot + WARPS + warp * stride)
-    Specialised(place, flow, count, observer=observer).run()
+    Specialised(place, flow, count, observer=observer, part=part).run()
 
 
 __all__ = ["Row", "run_warp"]

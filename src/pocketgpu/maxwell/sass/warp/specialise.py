@@ -17,6 +17,7 @@ from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
 from pocketgpu.maxwell.sass.program.flow_of import flow_of
+from pocketgpu.maxwell.sass.program.parts import cost_of
 from pocketgpu.maxwell.sass.program.registers import ALL, reads, reads_words, writes
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.warp.observer import Observer
 
 LONG = 250
-"""From so many instructions on, code is made with few passes (`Lang.hurry`)."""
+"""From so many plain instructions on, code is made with few passes (`Lang.hurry`)."""
 TANGLED = 2000
 """From so many registers on that matter at the beginning of a block, summed over blocks, long code leaves variables in
 memory."""
@@ -43,7 +44,8 @@ class Specialised(Divergence):
     """A program as a graph: its blocks, and nodes between them that store registers or end a turn.
 
     count: whether steps times active lanes are counted. outputs: registers that others read after the program.
-    half_rows: whether a row of a block's threads is half a warp, so that both halves often load the same.
+    half_rows: whether a row of a block's threads is half a warp, so that both halves often load the same. part: which
+    part of a long program (`program/parts.py`) the code is of; at an instruction of another one its turn ends.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Specialised(Divergence):
         outputs: tuple[int, ...] = (),
         observer: Observer | None = None,
         half_rows: bool = False,
+        part: int = 0,
     ) -> None:
         super().__init__(place)
         k = place.k
@@ -62,6 +65,7 @@ class Specialised(Divergence):
             raise LaneError("only the NumPy evaluator runs code with an observer")
         self.flow, self.count, self.observer = flow, count, observer
         self.residence = Residence(flow)
+        self.blocks = [b for b in flow.blocks if flow.part_of(b.first) == part]
         self.pixels = stage == PIXEL
         self.active = k.var(k.iota() < 0)
         self.left = k.var(0)
@@ -71,9 +75,10 @@ class Specialised(Divergence):
         self.machine.active = lambda: self.active_lanes
         same = twins(flow) if half_rows else frozenset[int]()
         repeated = lambda b: accesses(flow.steps, b.body, same) if b.number in flow.repeated else {}
-        self.inline = {b.number: repeated(b) for b in flow.blocks}
+        self.inline = {b.number: repeated(b) for b in self.blocks}
         """For each block the accesses of memory that its code does itself, by instruction."""
         self.machine.known = KnownAddresses(k, flow.steps, self.inline.values())
+        self.saves = any(flow.steps[i].op == "SAM" for i in flow.reached)
         self.nodes: list[Callable[[], Next]] = []
 
     # -- lanes ------------------------------------------------------------------------------------------------------
@@ -97,6 +102,8 @@ class Specialised(Divergence):
         self.resume.value = k.load(I32, record + WARP.RESUME)
         self.active.value = k.mask_of(k.load(I32, record + WARP.ACTIVE))
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
+        if self.saves:
+            self.saved.value = k.load(I32, record + WARP.SAVED)
         self.machine.known.forget()
 
     def _keep(self, wanted: int = ALL, started: int = BEGUN) -> None:
@@ -113,6 +120,8 @@ class Specialised(Divergence):
         if not self.flow.steady:
             k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
             k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+        if self.saves:
+            k.store(I32, record + WARP.SAVED, self.saved.value)
         k.store(I32, record + WARP.KNOWN, self.machine.known.bits.value)
 
     def _leave_counts(self) -> None:
@@ -135,19 +144,21 @@ class Specialised(Divergence):
     def run(self) -> None:
         """Write the code of the program."""
         flow, places, add = self.flow, self.residence, self._add
-        if len(flow.reached) > LONG:
-            self.k.hurry(in_memory=sum(live.bit_count() for live in flow.live_in) > TANGLED)
+        if flow.cuts or sum(cost_of(flow.steps[i]) for i in flow.reached) > LONG:
+            self.k.hurry(in_memory=sum(flow.live_in[b.number].bit_count() for b in self.blocks) > TANGLED)
         if self.observer is not None:
             self.observer.begins(self.machine)
         add(self._enter)
         self.pop_node, self.again = add(self._pop), add(self._again)
         self.later, self.suspend, self.end = add(self._later), add(self._suspend), add(self._end)
-        self.number = {b.first: add(partial(self._block, b)) for b in flow.blocks}
+        self.number = {b.first: add(partial(self._block, b)) for b in self.blocks}
         # For each instruction before which a turn can end: the node that ends it.
-        loops = {i for b in flow.blocks for i in flow.after(b.last) if i <= b.last and i in flow.block_at}
-        self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
+        loops = {i for b in self.blocks for i in flow.after(b.last) if i <= b.last and i in flow.block_at}
+        elsewhere = flow.block_at.keys() - self.number.keys()
+        self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops | elsewhere)}
+        self.number |= {index: self.turn[index] for index in elsewhere}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
-        points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
+        points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at.keys() - elsewhere})
         self.caught_up = {index: add(partial(self._catch_up, index)) for index in flow.early}
         self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
         # If no register is in the record only, one node that stores all of them is enough.
@@ -156,6 +167,9 @@ class Specialised(Divergence):
         for index in flow.returns if places.whole else places.come_back:
             wanted = places.back(flow.block_at[index])
             self.back[index] = add(partial(self._store, wanted, self.number[index])) if wanted else self.number[index]
+        comes = {flow.blocks[n].first for b in flow.blocks if b.first in elsewhere for n in places.directly(b.number)}
+        self.points = tuple(sorted({*flow.returns, *comes} - elsewhere))
+        """Where the code can be entered in the middle."""
         self._add_ways_out()
         self._add_careful()
         self.k.graph(self.nodes)
@@ -174,7 +188,7 @@ class Specialised(Divergence):
         self.stop: dict[int, int] = {}
         self.lost: dict[int, int] = {}
         self.edge: dict[tuple[int, int], int] = {}
-        for b in flow.blocks:
+        for b in self.blocks:
             wanted = places.to_stack(b.number)
             if places.may_stop(b.number):
                 pop = self.pop_node
@@ -191,7 +205,7 @@ class Specialised(Divergence):
         """The careful forms of blocks, in pieces from one access that is checked to the next (`inline_access.py`)."""
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
-        for b in self.flow.blocks:
+        for b in self.blocks:
             inline = self.inline[b.number]
             if not inline:
                 continue
@@ -238,9 +252,8 @@ class Specialised(Divergence):
         """Go on where a turn ended, or another executor stopped: all registers are in the record."""
         self.machine.restore()
         self.state.value = LEFT  # if none of these is the place
-        known = self.flow.returns
-        nodes = (self.caught_up.get(i, self.number[i]) for i in known)
-        return Jump(self.resume.value, (*nodes, self.end), known)
+        nodes = (self.caught_up.get(i, self.number[i]) for i in self.points)
+        return Jump(self.resume.value, (*nodes, self.end), self.points)
 
     def _catch_up(self, index: int) -> Next:
         """Another executor has stopped at a barrier: leave the record as compiled code does there."""
@@ -467,12 +480,13 @@ def _known(step: Step) -> int:
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def run_stage_warp(
     k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stage: int, outputs: tuple[int, ...], observer: Observer | None = None,
+    stage: int, outputs: tuple[int, ...], part: int = 0, observer: Observer | None = None,
 ) -> None:  # fmt: skip
-    """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
+    """Run the only warp of a stage of graphics, in one part of its program. outputs: registers that its record has for
+    each lane that ended."""
     flow = flow_of(code, start, indirect, outputs, as_written=observer is not None)
     place = WarpPlace(k, launch, slot, warp, slot + WARPS)
-    Specialised(place, flow, False, stage, outputs, observer).run()
+    Specialised(place, flow, False, stage, outputs, observer, part=part).run()
 
 
 __all__ = ["Specialised", "run_stage_warp"]

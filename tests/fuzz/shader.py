@@ -28,8 +28,7 @@ from support.fuzz import command
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.shader_isa import OPCODES
 from pocketgpu.pica.shader import Outputs, Program
-from pocketgpu.pica.shader.program import TooComplex
-from pocketgpu.pica.shader.translate import program_of
+from pocketgpu.pica.shader.program import TooComplex, program_of
 
 VERTICES = 11  # more than the lanes of the compiled code, and not a multiple of them
 _FLOW = [code for code, op in OPCODES.items() if op.flow and op.name not in ("END", "BREAK")]

@@ -7,7 +7,27 @@ for programs. NumPy, the compiler and Rich are imported inside the commands, so 
 
 from __future__ import annotations
 
-from pocketgpu.cli.app import main as main
-from pocketgpu.cli.app import run as run
+import gc
+from collections.abc import Sequence
+from typing import Final
+
+_GARBAGE: Final = 200_000
+"""New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with `arguments` (default: those of the process) and return the exit code."""
+    from pocketgpu.cli import app
+
+    return app.main(arguments)
+
+
+def run() -> int:
+    """The command line as a process of its own, which ends with the exit code that this returns."""
+    gc.set_threshold(_GARBAGE)  # before modules are loaded
+    from pocketgpu.cli import app
+
+    return app.run()
+
 
 __all__ = ["main", "run"]

@@ -30,8 +30,6 @@ from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, Poc
 _PROGRAM = "pocketgpu"
 _PROGRAMS = "pocketgpu.guests"
 """The room that runs programs."""
-_GARBAGE = 200_000
-"""New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
 
 # Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
 # commands is printed without importing any of them.
@@ -116,7 +114,6 @@ def app() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with `arguments` (default: those of the process) and return the exit code."""
     if arguments is None:
-        gc.set_threshold(_GARBAGE)
         # NumPy's library of linear algebra would start a thread for each core when it is loaded. What is used of it
         # here needs none.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -26,6 +26,9 @@ WIKI: Final = "3dbrew GPU/External Registers"
 LCD_WIKI: Final = "3dbrew LCD Registers"
 GBATEK: Final = "GBATEK"
 
+SCREENS: Final = ("top", "bottom")
+"""Name of each display controller's screen."""
+
 COUNTED_TRAFFIC: Final = ("PDC0_READ", "PDC1_READ", "PPF_READ", "PPF_WRITE", "PSC0_WRITE", "PSC1_WRITE")
 """Counters that this machine keeps, because it can count exactly; the displays' only in emulated time."""
 

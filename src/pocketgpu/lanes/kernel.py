@@ -20,20 +20,22 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pocketgpu.lanes import archive, background, machine_code, object_cache, recipes
 from pocketgpu.lanes.archive import Found, Image
-from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
+
+if TYPE_CHECKING:
+    from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 _LETTERS = {"i32": "i", "i64": "l", "f32": "f"}
 _BY_LETTER = {letter: _CTYPES[name] for name, letter in _LETTERS.items()}
 NUMPY_LANES = 64
-ChooseLanes = Callable[[ArenaViews, Sequence[Any], dict[str, Any]], int]
+ChooseLanes = Callable[["ArenaViews", Sequence[Any], dict[str, Any]], int]
 # Machine code does not depend on the arena: one process traces and loads each specialisation once.
 _addresses: dict[Any, Found] = {}
 _ordered: set[Any] = set()
@@ -152,6 +154,8 @@ def run_once(
     :param lanes: lane count of kernels that do not fix one.
     :param functions: what handles of `Lang.invoke` call; they get raw scalars.
     """
+    from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
+
     _evaluate(kernel, NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {}), args, static)
 
 
@@ -281,7 +285,11 @@ class Engine:
         self.evaluator = evaluator
         self._arena = arena
         self._base = arena.ctypes.data_as(ctypes.c_void_p)  # this pointer keeps the arena alive
-        self._views = ArenaViews(arena) if evaluator == "numpy" else None
+        self._views: ArenaViews | None = None
+        if evaluator == "numpy":
+            from pocketgpu.lanes.numpy_eval import ArenaViews  # machine code runs without it
+
+            self._views = ArenaViews(arena)
         self._on_probe = on_probe
         self._functions: dict[int, Callable[..., None]] = {}
         self._got: dict[Any, Callable[..., None]] = {}
@@ -376,6 +384,8 @@ class Engine:
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
+        from pocketgpu.lanes.numpy_eval import NumpyLang
+
         views, functions = self._views, self._functions
 
         def run(*args: Any) -> None:

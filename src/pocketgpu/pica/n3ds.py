@@ -20,7 +20,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import choose
-from pocketgpu.facts.external import EXTERNAL, HOLES, LCD
+from pocketgpu.facts.external import EXTERNAL, HOLES, LCD, SCREENS
 from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
 from pocketgpu.facts.memory_map import IO_RANGES, VRAM
 from pocketgpu.facts.timing import CPU_CLOCK
@@ -42,8 +42,6 @@ from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.pdc import DisplayMode, display_mode
-from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache
 from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
@@ -53,6 +51,7 @@ if TYPE_CHECKING:
     from pocketgpu.pica.external.timed import TimedRegisters
     from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp
+    from pocketgpu.pica.pdc import DisplayMode
 
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
@@ -411,6 +410,8 @@ class N3DS(Observed[Observer]):
 
     def display_mode(self, screen: str) -> DisplayMode:
         """The timing in the current registers of the "top" or "bottom" screen's controller."""
+        from pocketgpu.pica.pdc.mode import WORDS, display_mode  # a replay without time needs no timing
+
         prefix = f"PDC{self._unit(screen)}_"
         words = {name: self._external.peek(EXTERNAL[prefix + name].address) for name in WORDS}
         return display_mode(screen, words, self.choices)

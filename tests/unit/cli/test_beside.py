@@ -38,9 +38,16 @@ def test_modules_are_loaded_and_missing_ones_do_no_harm() -> None:
 @pytest.mark.parametrize(
     ("name", "module"), [("a.ctf.xz", "n3ds"), ("a.gx.json", "n3ds"), ("a.mxcap.zip", "switch"), ("a.pgc", "")]
 )
-def test_a_name_says_what_replays_a_file(name: str, module: str) -> None:
-    wanted = [f"pocketgpu.capture.driver.{module}"] if module else []
-    assert list(Loading.driver(name)._modules) == wanted
+def test_a_name_says_what_replays_a_large_file(name: str, module: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    assert not Loading.driver(str(path))._modules, "the file is not there"
+    path.write_bytes(b"x")
+    assert not Loading.driver(str(path))._modules, "a small file is open before a thread has begun"
+    with path.open("r+b") as file:
+        file.truncate(1 << 20)
+    loading = Loading.driver(str(path))
+    loading.wait()
+    assert list(loading._modules) == ([f"pocketgpu.capture.driver.{module}"] if module else [])
 
 
 def test_all_pictures_are_there_when_the_command_ends(sample_path: Path, tmp_path: Path) -> None:

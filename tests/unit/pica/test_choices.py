@@ -16,7 +16,7 @@ import pytest
 from pocketgpu.builder import Buffer, CommandList, assemble
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.shader.translate import program_of
+from pocketgpu.pica.shader.program import program_of
 
 Scene = Callable[[Any], Any]
 CASES: dict[str, tuple[Scene, dict[str, Any]]] = {}

@@ -1,5 +1,5 @@
-"""Work beside a replay, on a thread of its own: modules are loaded while a file is unpacked and while code draws, and
-a frame's pictures become files while the next frame is drawn.
+"""Work beside a replay, on a thread of its own: modules are loaded while a large file is unpacked, and a frame's
+pictures become files while the next frame is drawn.
 
     files = Beside(lambda: write_screens(0, screens, directory))
     ...
@@ -8,6 +8,7 @@ a frame's pictures become files while the next frame is drawn.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,9 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 _DRIVERS: Final = {".mxcap": "switch", ".ctf": "n3ds", ".gx.json": "n3ds"}
 """The module that replays files with such names; a wrong guess costs time only, as the first bytes decide."""
+_LARGE: Final = 1 << 20
+"""Bytes from which on unpacking a file takes so long that modules are better loaded beside it: two threads that load
+modules hinder each other."""
 
 
 class Beside(Generic[T]):
@@ -48,14 +52,17 @@ class Loading:
 
     def __init__(self, *modules: str) -> None:
         self._modules = modules
-        self._beside = Beside(self._load)
+        self._beside = Beside(self._load) if modules else None
 
     @classmethod
     def driver(cls, path: str) -> Loading:
-        """What replays a file, if its name says what that is."""
-        import numpy as np  # noqa: F401 (which two threads must not load at once)
+        """What replays a large file, if its name says what that is."""
+        with suppress(OSError):
+            if os.path.getsize(path) >= _LARGE:
+                import numpy as np  # noqa: F401 (which two threads must not load at once)
 
-        return cls(*(f"pocketgpu.capture.driver.{name}" for ending, name in _DRIVERS.items() if ending in path))
+                return cls(*(f"pocketgpu.capture.driver.{name}" for ending, name in _DRIVERS.items() if ending in path))
+        return cls()
 
     def _load(self) -> None:
         for module in self._modules:
@@ -64,4 +71,5 @@ class Loading:
 
     def wait(self) -> None:
         """Wait until they are there."""
-        self._beside.result()
+        if self._beside is not None:
+            self._beside.result()

@@ -364,16 +364,24 @@ class BoundField:
 
 
 class Slot:
-    """A place in a block: its offset, its names and reset value, and its register, which is made at its first use."""
+    """A place in a block: its offset, its names, its reset value and the bits that can be written, and its register,
+    which is made at its first use."""
 
-    __slots__ = ("_made", "_make", "names", "number", "offset", "reset")
+    __slots__ = ("_made", "_make", "names", "number", "offset", "reset", "writable")
 
     def __init__(
-        self, offset: int, names: Sequence[str], make: Callable[[Slot], Register], reset: int, number: int = 0
+        self,
+        offset: int,
+        names: Sequence[str],
+        make: Callable[[Slot], Register],
+        reset: int,
+        writable: int,
+        number: int = 0,
     ) -> None:
         self.offset = offset
         self.names = names
         self.reset = reset
+        self.writable = writable
         self.number = number
         self._make = make
         self._made: Register | None = None
@@ -402,7 +410,9 @@ class RegisterBlock:
         if callable(registers):
             self._slots = registers
         else:
-            places = [Slot(one.offset, (one.name, *one.aliases), _already(one), one.reset) for one in registers]
+            places = [
+                Slot(one.offset, (one.name, *one.aliases), _already(one), one.reset, one.writable) for one in registers
+            ]
             self._slots = lambda: places
             self._index  # noqa: B018
 
@@ -433,6 +443,11 @@ class RegisterBlock:
     def resets(self) -> Iterator[tuple[int, int]]:
         """Offset and reset value of all registers. No register is made for this."""
         return ((offset, slot.reset) for offset, slot in self._index[0].items())
+
+    @property
+    def writables(self) -> Iterator[tuple[int, int]]:
+        """Offset and writable bits of all registers. No register is made for this."""
+        return ((offset, slot.writable) for offset, slot in self._index[0].items())
 
     def name_of(self, offset: int) -> str | None:
         """The name of the register with that offset, or None. The register is not made for this."""

@@ -67,8 +67,9 @@ class _RegisterRow:
         if also and self.marks.known:
             texts = [each for text in texts for each in (text, also + text)]
         columns = [self._texts(text) for text in texts]
+        writable = int(entry["writable"] or "0xffffffff", 0)
         for number, (offset, reset, *names) in enumerate(zip(self.offsets, self._resets(), *columns, strict=True)):
-            yield Slot(offset, names, make, reset, number)
+            yield Slot(offset, names, make, reset, writable, number)
 
     def register(self, slot: Slot) -> Register:
         """The register of a place."""
@@ -82,7 +83,7 @@ class _RegisterRow:
             Late(lambda: self._fields(slot.number)),
             slot.reset,
             marks.access,
-            int(entry["writable"] or "0xffffffff", 0),
+            slot.writable,
             marks.trigger,
             source=source,
             certainty=certainty,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from pocketgpu.facts import console_font as console_fonts
+from pocketgpu.facts.external import SCREENS
 from pocketgpu.guests.input.controls import ANSWERING
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel.blocks import MemoryBlock
@@ -32,8 +33,6 @@ from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.recorder import N3DSRecorder
-
-SCREENS = ("top", "bottom")
 
 
 class N3DSConsole(Console[N3DS, N3DSKernel, Input]):

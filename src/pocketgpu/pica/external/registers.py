@@ -167,15 +167,16 @@ class ExternalRegisters:
         self._writable[:] = 0xFFFFFFFF
         pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32)
         self._pending = pending[:MAX_WRITES], pending[MAX_WRITES:]  # addresses, values
-        for register in EXTERNAL:
-            self._writable[register.offset // 4] = register.writable
-            self.words[register.offset // 4] = register.reset
+        for offset, writable in EXTERNAL.writables:
+            self._writable[offset // 4] = writable
+        for offset, reset in EXTERNAL.resets:
+            self.words[offset // 4] = reset
         for unit in range(2):
             self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(choices["display.stride_unit"])
             if choices["display.sync_bits"] == "disable":
                 self._writable[_address(f"PDC{unit}_POLARITY")] = _SYNC_OFF
-        for register in LCD:
-            self.lcd[register.offset // 4] = register.reset
+        for offset, reset in LCD.resets:
+            self.lcd[offset // 4] = reset
         self._triggers: dict[int, Callable[[int], None]] = {
             _address("PSC0_CONTROL"): lambda w: self._fill(0, w),
             _address("PSC1_CONTROL"): lambda w: self._fill(1, w),

@@ -17,7 +17,7 @@ import numpy as np
 
 from pocketgpu.events import EventLog
 from pocketgpu.facts import timing
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, SCREENS
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.lanes import Engine
@@ -46,7 +46,6 @@ from pocketgpu.pica.external.writes import TRIGGER, RepeatedWork
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.controller import DisplayController
-from pocketgpu.pica.pdc.mode import SCREENS
 from pocketgpu.pictures import Screen
 
 _PDC_FIRST, _PDC_WORDS = EXTERNAL["PDC0_HTOTAL"].offset // 4, 64

@@ -15,13 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from pocketgpu.events import EventKind
-from pocketgpu.facts.external import EXTERNAL, shows_both
+from pocketgpu.facts.external import EXTERNAL, SCREENS, shows_both
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.pica_enums import DMA_SIZE, INTERLACE
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.display.screens import ColorTable, fetch_rows, pixel_bits, row_colors
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.pdc.mode import SCREENS, WORDS, Beat, DisplayMode, display_mode
+from pocketgpu.pica.pdc.mode import WORDS, Beat, DisplayMode, display_mode
 from pocketgpu.pica.pdc.scan import DARK, NOWHERE, PIXELS, RED, ScanPlan, scan_plan
 from pocketgpu.pictures import Screen
 

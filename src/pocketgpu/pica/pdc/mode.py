@@ -21,14 +21,11 @@ from typing import Any
 
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.choices import DEFAULTS
-from pocketgpu.facts.external import EXTERNAL, shows_both
+from pocketgpu.facts.external import EXTERNAL, SCREENS, shows_both
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.pdc.mode_warnings import problems
 from pocketgpu.pica.pdc.problem import Problem
-
-SCREENS = ("top", "bottom")
-"""Name of each controller's screen."""
 
 _POLARITY = EXTERNAL["PDC0_POLARITY"]
 

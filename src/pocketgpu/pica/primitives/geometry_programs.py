@@ -12,9 +12,8 @@ from pocketgpu.lanes import Engine, late
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.shader.program import TooComplex
+from pocketgpu.pica.shader.program import TooComplex, program_of
 from pocketgpu.pica.shader.shader_choices import Rules, with_end
-from pocketgpu.pica.shader.translate import program_of
 
 geometry_interpreter = late("pocketgpu.pica.shader.geometry", "geometry_interpreter")
 geometry_program = late("pocketgpu.pica.shader.geometry", "geometry_program")

@@ -23,8 +23,9 @@ from pocketgpu.pica.core.registers import LiveRegisters
 from pocketgpu.pica.shader.emission import EmitState, Rows
 from pocketgpu.pica.shader.interpreter import Interpreter
 from pocketgpu.pica.shader.limits import settle
+from pocketgpu.pica.shader.program import program_of
 from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
-from pocketgpu.pica.shader.translate import Shader, Start, program_of
+from pocketgpu.pica.shader.translate import Shader, Start
 
 CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
 

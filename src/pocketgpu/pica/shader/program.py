@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, replace
+from functools import lru_cache
 
 from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
 from pocketgpu.late_dataclass import dataclass
@@ -371,3 +372,10 @@ class ProgramGraph:
                         way = meet[way]
             meet[number], depth[number] = common, depth[common] + 1
         return meet
+
+
+@lru_cache(maxsize=256)
+def program_of(code: bytes, descriptors: bytes, entry: int, rules: Rules = DEFAULT_RULES) -> ProgramGraph:
+    """The graph of a program given as little-endian words. Raises TooComplex."""
+    words = tuple(memoryview(code).cast("I"))
+    return ProgramGraph(words, tuple(memoryview(descriptors).cast("I")), entry, rules)

@@ -8,7 +8,6 @@ all lanes, or with a node per lane, of which the smallest runs first, so that la
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from pocketgpu.facts.shader_isa import F1C, components, descriptor, selected, source_register, target_register
@@ -18,7 +17,7 @@ from pocketgpu.pica.core.registers import LiveRegisters
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
 from pocketgpu.pica.shader.emission import EmissionLog, EmitState
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
-from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
+from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph, program_of
 from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 
 # Output rows after the 64 output components, for runs of the unit outside of a draw.
@@ -26,13 +25,6 @@ COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)
 RESULT_ROWS = 72
 
 Key = tuple[str, int, int]  # "o" or "r", register, component
-
-
-@lru_cache(maxsize=256)
-def program_of(code: bytes, descriptors: bytes, entry: int, rules: Rules = DEFAULT_RULES) -> ProgramGraph:
-    """The graph of a program given as little-endian words. Raises TooComplex."""
-    words = tuple(memoryview(code).cast("I"))
-    return ProgramGraph(words, tuple(memoryview(descriptors).cast("I")), entry, rules)
 
 
 class Start:
@@ -434,7 +426,6 @@ __all__ = [
     "Shader",
     "Start",
     "indexed_uniform",
-    "program_of",
     "store_state",
     "unit_program",
     "vertex_program",

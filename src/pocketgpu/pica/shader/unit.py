@@ -28,7 +28,7 @@ from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
 from pocketgpu.pica.shader.interpreter import Interpreter, unit_interpreter
-from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode
+from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode, program_of
 from pocketgpu.pica.shader.shader_choices import END_WORD, Rules, rules_of
 from pocketgpu.pica.shader.translate import (
     A0_X,
@@ -39,7 +39,6 @@ from pocketgpu.pica.shader.translate import (
     EMIT_STATE,
     RESULT_ROWS,
     STUCK,
-    program_of,
     unit_program,
 )
 from pocketgpu.wording import counted

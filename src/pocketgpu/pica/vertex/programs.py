@@ -14,11 +14,11 @@ from pocketgpu.lanes import Engine, late
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.core.tiers import Code, Tiered
-from pocketgpu.pica.shader.program import TooComplex
+from pocketgpu.pica.shader.program import TooComplex, program_of
 from pocketgpu.pica.shader.shader_choices import Rules, with_end
-from pocketgpu.pica.shader.translate import program_of, vertex_program
 
 vertex_interpreter = late("pocketgpu.pica.shader.interpreter", "vertex_interpreter")
+vertex_program = late("pocketgpu.pica.shader.translate", "vertex_program")
 _CODE_AT, _DESCRIPTORS_AT = (PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", "opdescs"))
 _CODE_SIZE, _DESCRIPTORS_SIZE = (4 * BANKS[BANK_INDEX[f"vs_{name}"]].words for name in ("code", "opdescs"))
 _ENTRY, _END = (field(f"VSH_ENTRYPOINT.{name}") for name in ("entry", "end"))

@@ -24,6 +24,11 @@ from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)
 RESULT_ROWS = 72
 
+_LONG = 250
+_LONG_EMITTING = 100
+"""From so many instructions on, code is made with few passes (`Lang.hurry`): of vertex programs, and of programs that
+emit, whose code is longer. With all passes it would take more than a second."""
+
 Key = tuple[str, int, int]  # "o" or "r", register, component
 
 
@@ -69,6 +74,9 @@ class Shader:
 
     def _declare(self) -> None:
         """Variables of every register that the program can write, before any loop is open."""
+        emits = not self.graph.names.isdisjoint(("EMIT", "SETEMIT"))
+        if sum(1 for _ in self.graph.instructions()) > (_LONG_EMITTING if emits else _LONG):
+            self.k.hurry()
         for _, word, op in self.graph.instructions():
             if op.sources and op.name not in ("CMP", "MOVA"):
                 kind, number = self._destination(op.format.get(word, "dst"))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pocketgpu.cli.parts.beside import Beside
 from pocketgpu.cli.parts.options import FrameSpan
 from pocketgpu.cli.parts.terminal import Progress, clear_progress
 from pocketgpu.errors import CaptureError, NoPictureError, UsageError
@@ -171,14 +173,13 @@ def write_screens(
     Returns for each screen the file, the size in pixels and, with `digests`, a SHA-256 of the pixels, not of the PNG
     file: the red, green and blue byte of each pixel, row after row from the top left of the upright picture.
     """
-    from pocketgpu.pictures import to_png
-
     written: dict[str, dict[str, Any]] = {}
+    files = _png_files(screens) if directory is not None else {}
     for name, screen in screens.items():
         entry = written[str(name)] = {}
         if directory is not None:
             path = directory / f"f{index}.{name}.png"
-            write_file(path, to_png(screen.array))
+            write_file(path, files[name]())
             entry["file"] = str(path)
         height, width = screen.array.shape[:2]
         entry |= {"width": int(width), "height": int(height)}
@@ -187,6 +188,15 @@ def write_screens(
 
             entry["sha256"] = hashlib.sha256(screen.array.tobytes()).hexdigest()
     return written
+
+
+def _png_files(screens: Mapping[str, Shown]) -> dict[str, Callable[[], bytes]]:
+    """What gives the PNG file of each screen: several are packed at once."""
+    from pocketgpu.pictures import to_png
+
+    if len(screens) == 1:
+        return {name: partial(to_png, screen.array) for name, screen in screens.items()}
+    return {name: Beside(partial(to_png, screen.array)).result for name, screen in screens.items()}
 
 
 def _cannot_write(what: str, path: str, error: OSError | ValueError, option: str = "--out") -> UsageError:

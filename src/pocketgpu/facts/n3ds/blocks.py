@@ -102,6 +102,9 @@ class _RegisterRow:
             return [text] * count
         if count > 1 and "{id}" not in text:
             return names_of(text)
+        before, found, after = text.partition("{id}")
+        if found and "{" not in before + after:
+            return [f"{before}{offset:03X}{after}" for offset in self.offsets]
         return [self._text(text, number) for number in range(count)]
 
     def _resets(self) -> Sequence[int]:

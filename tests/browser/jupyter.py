@@ -43,7 +43,7 @@ def jupyter(folder: Path) -> Iterator[str]:
     own = folder.parent / "jupyter"
     for name, settings in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
     environment = {
         **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
@@ -90,7 +90,7 @@ class Notebook:
 
     def wait_idle(self) -> None:
         """Wait until the kernel is there and does nothing."""
-        self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for()
+        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
 
     def run(self, cell: int) -> None:
         """Run a cell, and wait until it is done."""

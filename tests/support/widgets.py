@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import comm
@@ -31,8 +33,22 @@ class PageComm(BaseComm):
             self.news.notify_all()
 
 
-def use_page_comms(patch: pytest.MonkeyPatch) -> None:
-    """Widgets that are made from now on have a `PageComm`."""
+def missing() -> str:
+    """Why there can be no widget here; empty if there can be one."""
+    if find_spec("anywidget") is None:
+        return "anywidget is not installed"
+    from pocketgpu.notebook.widget import SCRIPT
+
+    return "" if SCRIPT.is_file() else "the page of the widget is not built: make page"
+
+
+def without_page(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Widgets that are made from now on have a `PageComm`, and do not need the script of the built page."""
+    from pocketgpu.notebook import widget
+
+    script = folder / "widget.js"
+    script.write_text("export default {}")
+    patch.setattr(widget, "SCRIPT", script)
     patch.setattr(comm, "create_comm", PageComm)
 
 

@@ -37,14 +37,11 @@ both = pytest.mark.parametrize("sample", SAMPLES, ids=["3DS", "Switch"])
 def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Made]:
     """Makes a widget and its page; the arguments are those of `Viewer`. The script of the page is not needed here."""
     pytest.importorskip("anywidget")
-    from support.widgets import Page, use_page_comms
+    from support.widgets import Page, without_page
 
-    from pocketgpu.notebook import Viewer, widget
+    from pocketgpu.notebook import Viewer
 
-    script = tmp_path / "widget.js"
-    script.write_text("export default {}")
-    monkeypatch.setattr(widget, "SCRIPT", script)
-    use_page_comms(monkeypatch)
+    without_page(monkeypatch, tmp_path)
     widgets: list[Viewer] = []
 
     def make(*arguments: Any, **options: Any) -> tuple[Viewer, Page]:

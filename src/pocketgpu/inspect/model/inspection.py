@@ -56,7 +56,7 @@ class Inspection(ABC):
     choices: Mapping[str, str] = MappingProxyType({})
     evaluator: str = "llvm"
     forced: tuple[ForcedWord, ...] = ()
-    """Behaviour that was chosen (`pocketgpu switches`), what runs the machines, and words that registers are to hold."""
+    """Behaviour that was chosen (`pocketgpu switches`), what runs the machines, and words that registers shall hold."""
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None

@@ -83,7 +83,8 @@ class Viewer(anywidget.AnyWidget):
         panels: Sequence[str] = PANELS, height: int = 480,
     ) -> None:  # fmt: skip
         script = _script()
-        self._machine = LentMachine(capture_or_path, _address(address))
+        address = _address(address)
+        self._machine = LentMachine(capture_or_path, lambda: self.address)
         name = Path(self._machine.capture.path).name
         self._messages = Messages(self._machine, asked_of(name, __version__, None), self._say)
         super().__init__(_esm=script, address=address, panels=_panels(panels), height=_height(height))

@@ -1,6 +1,6 @@
 """The machine of a widget: a thread of its own, which starts with the first question and ends when nobody looks.
 
-    machine = LentMachine(source, "f0/d3")
+    machine = LentMachine(source, lambda: "f0/d3")
     machine.answer(lambda desk: desk.side("a").why("f0/d3"))
     machine.end()                                              # frees its memory; the next question starts another one
 """
@@ -35,11 +35,12 @@ class LentMachine:
     An inspection is used by one thread only. So the one that was given stays with whoever gave it, and another one of
     the same capture is made here, with the same choices and overrides.
 
-    :param source: the path of a capture, an opened capture, or an inspection. at: the address that is asked for first.
+    :param source: the path of a capture, an opened capture, or an inspection. at: the address that is asked for first,
+        whenever the thread starts.
     :raises CaptureError: the file is no capture, or is damaged.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | Capture | Inspection, at: str) -> None:
+    def __init__(self, source: str | os.PathLike[str] | Capture | Inspection, at: Callable[[], str]) -> None:
         from pocketgpu.capture import Capture
 
         self.capture: Capture
@@ -73,7 +74,7 @@ class LentMachine:
         """The thread, which is started if it is not there. Who asks it may find that it has ended meanwhile."""
         with self._lock:
             if self._thread is None:
-                self._thread = MachineThread(lambda: desks.desk_of((MAIN, self._opens())), Preparing(self._at))
+                self._thread = MachineThread(lambda: desks.desk_of((MAIN, self._opens())), Preparing(self._at()))
             return self._thread
 
     def answer(self, question: Callable[[Desk], Answer], seconds: float | None = None) -> Answer:

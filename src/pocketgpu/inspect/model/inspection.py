@@ -18,6 +18,7 @@ from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.in_steps import InSteps
@@ -53,7 +54,9 @@ class Inspection(ABC):
 
     capture: Capture
     choices: Mapping[str, str] = MappingProxyType({})
-    """Behaviour that was chosen (`pocketgpu switches`)."""
+    evaluator: str = "llvm"
+    forced: tuple[ForcedWord, ...] = ()
+    """Behaviour that was chosen (`pocketgpu switches`), what runs the machines, and words that registers shall hold."""
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
@@ -424,8 +427,7 @@ class Inspection(ABC):
         raise UsageError(f"primitives of a {self.capture.console} cannot be named", location=str(at))
 
     def answered(self, place: Address | str) -> Any:
-        """Like `why`, without `every`. The answer is kept until another one is asked for, as a viewer asks for the same
-        one in several places.
+        """Like `why`, without `every`. The answer is kept until another one is asked for: viewers ask several times.
 
         :raises UsageError: see `why`.
         """

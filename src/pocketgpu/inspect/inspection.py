@@ -42,15 +42,25 @@ def debug(
     :raises CaptureError: the file is not a capture, or is damaged.
     :raises UsageError: there is no such choice, or a register cannot have an override.
     """
-    opened = _opened(capture) if isinstance(capture, str | os.PathLike) else capture
-    forced = forced_words(opened, overrides, switches)
-    if opened.console == "Switch":
+    found = opened(capture) if isinstance(capture, str | os.PathLike) else capture
+    return _made(found, switches, evaluator, forced_words(found, overrides, switches))
+
+
+def again(run: Inspection) -> Inspection:
+    """Another inspection of the same capture, with the same choices, evaluator and overrides: for another thread."""
+    return _made(run.capture, run.choices, run.evaluator, run.forced)
+
+
+def _made(
+    capture: Capture, switches: Mapping[str, str] | None, evaluator: str, forced: tuple[ForcedWord, ...]
+) -> Inspection:
+    if capture.console == "Switch":
         from pocketgpu.inspect.switch.inspection import SwitchInspection
 
-        return SwitchInspection(opened, switches, evaluator, frames=_causes_of, forced=forced)
+        return SwitchInspection(capture, switches, evaluator, frames=_causes_of, forced=forced)
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
-    return N3dsInspection(opened, switches, evaluator, judge=_said_of, frames=_causes_of, forced=forced)
+    return N3dsInspection(capture, switches, evaluator, judge=_said_of, frames=_causes_of, forced=forced)
 
 
 def forced_words(
@@ -69,7 +79,11 @@ def forced_words(
     return tuple(forcing.word(Override.parse(one) if isinstance(one, str) else one) for one in wanted)
 
 
-def _opened(path: str | os.PathLike[str]) -> Capture:
+def opened(path: str | os.PathLike[str]) -> Capture:
+    """The capture of a file, as `debug` opens it: a program is run for 60 frames.
+
+    :raises CaptureError: the file is neither, or is damaged.
+    """
     from pocketgpu.capture import open as open_capture
     from pocketgpu.capture.formats.first_bytes import is_program
 

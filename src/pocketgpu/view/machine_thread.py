@@ -82,7 +82,7 @@ class MachineThread(Generic[Run]):
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """
-        future = self._put(panel, question, slow, turn)
+        future = self.put(panel, question, slow, turn)
         try:
             answer: Answer = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -93,16 +93,26 @@ class MachineThread(Generic[Run]):
     def close(self) -> None:
         """End the thread after the question that runs. Those that wait raise `Overtaken`. A question that takes too
         long is not waited for: the process can end without the thread."""
+        self.end()
+        self._thread.join(_CLOSING)
+
+    def end(self) -> None:
+        """End the thread as `close` does, without waiting for it."""
         with self._state:
             self._ended = True
             waiting, self._waiting = self._waiting, OrderedDict()
             self._state.notify()
         for _, future, _ in waiting.values():
             _refuse(future)
-        self._thread.join(_CLOSING)
 
-    def _put(self, panel: str, question: Callable[[Run], Any], slow: bool, turn: int) -> Future[Any]:
-        future: Future[Any] = Future()
+    def put(
+        self, panel: str, question: Callable[[Run], Answer], slow: bool = False, turn: int = 0
+    ) -> Future[Answer]:
+        """Have a question answered, as `ask` does: for who has no event loop. What has not begun can be cancelled.
+
+        :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
+        """
+        future: Future[Answer] = Future()
         with self._state:
             self._number += 1
             name = panel or f"#{self._number}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,67 +16,33 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pocketgpu.errors import PocketGPUError
+from pocketgpu.view.answering import NO_STORE, OK, Reply, begin, in_json, reply_of
 from pocketgpu.view.live_stream import LiveStreams
-from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
+from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions import asked_of
-from pocketgpu.view.questions.asking import AnyAsked, Buffer, Download, Json, Pixels
+from pocketgpu.view.questions.asking import AnyAsked, Json
 from pocketgpu.view.questions.desk import Desk
 from pocketgpu.view.questions.notes_file import Notes
-from pocketgpu.view.questions.parameters import Parameters
 
-_NO_STORE: Final = {"cache-control": "no-store"}
 _ALIVE: Final = 15.0
 """Seconds without an event after which a stream of events sends a comment: that fails if nobody reads."""
 _MOST_STEPS: Final = 64
 """Most events of a stream that wait to be sent."""
-_MOST_NAME: Final = 120
-"""Most characters of the name of a file."""
-_MOST_PANEL: Final = 80
-"""Most characters of the names of a tab and a panel."""
+_NOT_MODIFIED: Final = 304
 _CLIENT_CLOSED: Final = 499
 """The status that nginx gives to such requests; nobody gets it."""
 T = TypeVar("T")
 
 
-def _plain(value: Any) -> Any:
-    """Data with texts in place of numbers that JSON does not have."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return value
+def _response(reply: Reply) -> Response:
+    return Response(reply.data, reply.status, dict(reply.headers), reply.type)
 
 
-def _json(value: Json, status: int = 200) -> Response:
-    try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        text = json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
-    return Response(text, status, _NO_STORE, "application/json")
-
-
-def _download(found: Download) -> Response:
-    """A file that the browser saves. It cannot be shown here: pages to send have styles, which this site forbids."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", found.name)[:_MOST_NAME]
-    headers = _NO_STORE | {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(found.data, 200, headers, found.type)
-
-
-def _bytes(request: Request, found: Buffer) -> Response:
-    tag = f'"{found.tag}"'
-    headers = {"etag": tag, "cache-control": "no-cache"} if found.tag else dict(_NO_STORE)
-    if isinstance(found, Pixels):
-        headers["x-size"] = f"{found.width}x{found.height}"
-    if found.tag and request.headers.get("if-none-match") == tag:
-        return Response(None, 304, headers)
-    return Response(found.data, 200, headers, found.type)
-
-
-def _error(message: str, location: str | None, hint: str | None, status: int) -> Response:
-    return _json({"error": {"message": message, "location": location, "hint": hint}}, status)
+def _unless_known(request: Request, reply: Reply) -> Response:
+    """The reply, or that the browser has the same already."""
+    if reply.status == OK and "etag" in reply.headers and request.headers.get("if-none-match") == reply.headers["etag"]:
+        return Response(None, _NOT_MODIFIED, dict(reply.headers))
+    return _response(reply)
 
 
 class _Gone(Exception):
@@ -99,6 +64,12 @@ async def _unless_gone(request: Request, asking: Coroutine[Any, Any, T]) -> T:
     finally:
         answer.cancel()
         gone.cancel()
+
+
+async def _done(asking: Future[Any]) -> None:
+    """Until there is an answer, or an error. Who cancels this cancels the question."""
+    with suppress(Exception):
+        await asyncio.wrap_future(asking)
 
 
 async def _disconnected(request: Request) -> None:
@@ -140,33 +111,22 @@ class Routes:
 
     def _route(self, asked: AnyAsked) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            given = Parameters(request.query_params)
-            tab, panel = given.text("tab", ""), given.text("panel", "")
-            asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
+            asking = begin(self._machine, asked, request.query_params)
+            answered = _done(asking)
             try:
-                question, slow, turn = asked.question(given), asked.is_slow(given), given.number("turn", 0)
-                asking = self._machine.ask(asker, question, slow, turn)
-                found = await (asking if asked.acts else _unless_gone(request, asking))
+                await (answered if asked.acts else _unless_gone(request, answered))
             except _Gone:
                 return Response(None, _CLIENT_CLOSED)
-            except PocketGPUError as error:
-                return _error(error.message, error.location, error.hint, 400)
-            except Overtaken:
-                return _error("the panel has asked something newer", None, None, 409)
-            except Busy:
-                return _error("too many questions wait", None, "Ask again in a moment.", 503)
-            if isinstance(found, Download):
-                return _download(found)
-            return _bytes(request, found) if isinstance(found, Buffer) else _json(found)
+            return _unless_known(request, reply_of(asking))
 
         return answer
 
     async def _give_up(self, request: Request) -> Response:
         """Give up what takes long. No question: it would wait for what it is about."""
-        return _json({"given_up": self._machine.working.give_up()})
+        return _response(in_json({"given_up": self._machine.working.give_up()}))
 
     async def _progress(self, request: Request) -> Response:
-        return StreamingResponse(self._steps(request), media_type="text/event-stream", headers=_NO_STORE)
+        return StreamingResponse(self._steps(request), media_type="text/event-stream", headers=NO_STORE)
 
     async def _steps(self, request: Request) -> AsyncIterator[str]:
         """What the machine begins and ends, until the reader is gone."""

@@ -18,6 +18,7 @@ from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.in_steps import InSteps
@@ -54,6 +55,10 @@ class Inspection(ABC):
     capture: Capture
     choices: Mapping[str, str] = MappingProxyType({})
     """Behaviour that was chosen (`pocketgpu switches`)."""
+    evaluator: str = "llvm"
+    """What runs its machines: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`."""
+    forced: tuple[ForcedWord, ...] = ()
+    """Registers that hold other words than the capture writes."""
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None

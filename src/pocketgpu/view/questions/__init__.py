@@ -38,9 +38,9 @@ _PARTS = (
 )  # fmt: skip
 
 
-def asked_of(name: str, version: str, kept: Notes, is_live: bool = False) -> Mapping[str, AnyAsked]:
+def asked_of(name: str, version: str, kept: Notes | None, is_live: bool = False) -> Mapping[str, AnyAsked]:
     """All requests by their names. name: of the capture's file, without folders. version: of this package. kept: the
-    notes of the user. is_live: whether it is a program that runs."""
+    notes of the user; None: there are no requests about notes. is_live: whether it is a program that runs."""
 
     def capture(run: Inspection) -> Json:
         return {
@@ -48,7 +48,9 @@ def asked_of(name: str, version: str, kept: Notes, is_live: bool = False) -> Map
             "version": version, "live": is_live,
         }  # fmt: skip
 
-    found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture), **notes.asked_of(kept)}
+    found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture)}
+    if kept is not None:
+        found |= notes.asked_of(kept)
     for part in _PARTS:
         found |= part.ASKED
     return found

@@ -8,7 +8,7 @@
 # make oracle all evaluators, tiers and thread counts on whole recordings of both consoles (ORACLE="FILE ..."; without,
 #             the samples and all of POCKETGPU_RECORDINGS, which takes long)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
-# make page   the page of `pocketgpu view`, by Node.js, into src/pocketgpu/view/page/
+# make page   the page of `pocketgpu view` and the widget of notebooks, by Node.js, into src/pocketgpu/{view,notebook}/page/
 # make vsix   the extension for VS Code, by Node.js, into src/pocketgpu/editor/vsix/
 # make wheel  the package with code compiled ahead of time for Linux on x86-64, and that page, into dist/
 # make docs   the site, into build/docs/
@@ -80,7 +80,12 @@ lint: $(VENV)/.ready-test
 	$(BIN)/mypy
 
 PAGE := src/pocketgpu/view/page/index.html
-page: $(PAGE)
+WIDGET := src/pocketgpu/notebook/page/widget.js
+page: $(PAGE) $(WIDGET)
+
+# One build makes both, the widget last.
+$(WIDGET): $(PAGE)
+	@test -f $@ && test ! $(PAGE) -nt $@ || (cd viewer && npm run --silent build)
 
 $(PAGE): viewer/node_modules/.package-lock.json $(shell find viewer -path viewer/node_modules -prune -o -type f -print)
 	@cd viewer && npm run --silent build
@@ -111,7 +116,7 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
 
 clean:
-	rm -rf viewer/node_modules src/pocketgpu/view/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
+	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
 	rm -rf build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -3,6 +3,8 @@
 import { createDockview, type DockviewApi, type ITabRenderer, type TabPartInitParameters } from "dockview-core";
 import { store } from "./events/store";
 import { sides } from "./compare/sides";
+import { page } from "./page";
+import type { Panel } from "./shared/panel";
 
 /** The number changes when old layouts no longer fit. */
 const KEY = "pocketgpu.layout.1";
@@ -182,7 +184,8 @@ function elementOf(name: string): string {
 }
 
 function panelElement(name: string): HTMLElement {
-  const element = document.createElement(elementOf(name));
+  const element = document.createElement(elementOf(name)) as Panel;
+  element.session = page;
   element.setAttribute("role", "tabpanel");
   element.setAttribute("aria-label", PANELS[name]?.title ?? name);
   return element;

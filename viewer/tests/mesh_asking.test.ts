@@ -24,43 +24,43 @@ const mesh = (): Response => new Response(packed(HEADER, [["triangles", "corners
 const never = (): AbortSignal => new AbortController().signal;
 
 it("asks once for all who want the mesh of a draw, and keeps the answer", async () => {
-  const { askMesh } = await import("../src/mesh/asking");
-  const both = [askMesh("f0/d1", never()), askMesh("f0/d1", never())];
+  const { meshes } = (await import("../src/page")).page;
+  const both = [meshes.ask("f0/d1", never()), meshes.ask("f0/d1", never())];
   expect(asked.length).toBe(1);
   asked[0]!.answer(mesh());
   const [one, other] = await Promise.all(both);
   expect(one).toBe(other);
   expect([...one!.corners]).toEqual([0, 1, 2]);
-  expect(await askMesh("f0/d1", never())).toBe(one);
+  expect(await meshes.ask("f0/d1", never())).toBe(one);
   expect(asked.length).toBe(1);
-  void askMesh("f0/d2", never());
+  void meshes.ask("f0/d2", never());
   expect(asked.length).toBe(2);
 });
 
 it("gives the request up when nobody waits any more, and only then", async () => {
-  const { askMesh } = await import("../src/mesh/asking");
+  const { meshes } = (await import("../src/page")).page;
   const leaving = [new AbortController(), new AbortController()];
-  const both = leaving.map(({ signal }) => askMesh("f0/d1", signal).catch((error: Error) => error.name));
+  const both = leaving.map(({ signal }) => meshes.ask("f0/d1", signal).catch((error: Error) => error.name));
   leaving[0]!.abort();
   expect(await both[0]).toBe("AbortError");
   expect(asked[0]!.signal.aborted).toBe(false);
   leaving[1]!.abort();
   expect(await both[1]).toBe("AbortError");
   expect(asked[0]!.signal.aborted).toBe(true);
-  void askMesh("f0/d1", never());
+  void meshes.ask("f0/d1", never());
   expect(asked.length).toBe(2);
 });
 
 it("asks again after an error, and when another capture has the same addresses", async () => {
-  const { askMesh } = await import("../src/mesh/asking");
+  const { meshes } = (await import("../src/page")).page;
   const { store } = await import("../src/events/store");
-  const first = askMesh("f0/d1", never());
+  const first = meshes.ask("f0/d1", never());
   asked[0]!.answer(new Response("{}", { status: 400 }));
   await expect(first).rejects.toThrow();
-  const second = askMesh("f0/d1", never());
+  const second = meshes.ask("f0/d1", never());
   asked[1]!.answer(mesh());
   await second;
   store.dispatchEvent(new Event("reopen"));
-  void askMesh("f0/d1", never());
+  void meshes.ask("f0/d1", never());
   expect(asked.length).toBe(3);
 });

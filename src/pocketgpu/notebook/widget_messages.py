@@ -6,6 +6,7 @@ The page sends
     {"kind": "shown", "view": "k3f9"}, {"kind": "gone", "view": "k3f9"}
 and gets, with the bytes of the answer as the message's buffer,
     {"kind": "reply", "id": 7, "status": 200, "type": "application/json", "headers": {...}}
+    {"kind": "here"}                                 somebody hears what is shown
 
 What is no such message gets a reply with an error, whose id is that of the message, or null if it has none.
 """
@@ -134,15 +135,17 @@ class Messages:
             self._refuse(None, "a view has a name")
             return
         with self._lock:
+            was_there = view in self._views
             if is_shown:
                 self._views[view] = None
                 while len(self._views) > MOST_VIEWS:
                     del self._views[next(iter(self._views))]
-                return
-            was_there = view in self._views
-            self._views.pop(view, None)
+            else:
+                self._views.pop(view, None)
             is_last = was_there and not self._views
-        if is_last:
+        if is_shown:
+            self._send({"kind": "here"}, [])
+        elif is_last:
             self._machine.end()
 
 

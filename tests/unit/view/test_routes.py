@@ -18,7 +18,7 @@ import pocketgpu
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.pages.selection import page_of
-from pocketgpu.view import routes
+from pocketgpu.view import answering
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import Desk, desk_of
 
@@ -124,8 +124,8 @@ def test_no_files_but_those_of_the_page(sides: tuple[TestClient, Inspection], pa
 
 
 def test_numbers_that_json_does_not_have() -> None:
-    found = routes._json({"a": [float("nan"), 1.5], "b": {"c": float("-inf")}})
-    assert json.loads(bytes(found.body)) == {"a": ["nan", 1.5], "b": {"c": "-inf"}}
+    found = answering.in_json({"a": [float("nan"), 1.5], "b": {"c": float("-inf")}})
+    assert json.loads(found.data) == {"a": ["nan", 1.5], "b": {"c": "-inf"}}
 
 
 def test_texts_of_a_capture_stay_texts(page: Path) -> None:

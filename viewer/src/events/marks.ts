@@ -1,7 +1,7 @@
 // Findings and costs of a frame's events: sparse, and asked for after the tree is there.
 
-import { askBytes, askJson } from "../shared/api";
 import { parseAddress } from "../shared/address";
+import type { Asker } from "../shared/asker";
 import { unpack } from "../shared/packed";
 
 export const SEVERITIES = ["error", "warning", "note"] as const;
@@ -27,16 +27,16 @@ export type Cost = (typeof COSTS)[number];
 /** Numbers by event. */
 export type CostTable = Record<Cost, Map<number, number>>;
 
-export async function readFindings(frame: number, signal: AbortSignal): Promise<Finding[]> {
+export async function readFindings(asker: Asker, frame: number, signal: AbortSignal): Promise<Finding[]> {
   for (;;) {
-    const answer = await askJson<{ findings?: Finding[] }>("/api/findings", "findings", { frame }, signal);
+    const answer = await asker.json<{ findings?: Finding[] }>("/api/findings", "findings", { frame }, signal);
     // The server looks for them in slices, so that what panels ask comes between.
     if (answer.findings) return answer.findings;
   }
 }
 
-export async function readCosts(frame: number, signal: AbortSignal): Promise<CostTable> {
-  const { columns } = unpack<{ frame: number }>(await askBytes("/api/costs", "costs", { frame }, signal));
+export async function readCosts(asker: Asker, frame: number, signal: AbortSignal): Promise<CostTable> {
+  const { columns } = unpack<{ frame: number }>(await asker.bytes("/api/costs", "costs", { frame }, signal));
   const events = columns.find((one) => one.name === "event")?.values ?? new Uint32Array(0);
   const table = (name: Cost): Map<number, number> => {
     const values = columns.find((one) => one.name === name)?.values;

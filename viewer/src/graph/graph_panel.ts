@@ -3,7 +3,7 @@
 import { css, html, nothing, svg, type TemplateResult } from "lit";
 import { choose, listPictures } from "../picture/source";
 import { parseAddress } from "../shared/address";
-import { askBlob, askJson, Superseded } from "../shared/api";
+import { askBlob, askJson, server, Superseded } from "../shared/api";
 import { GraphCanvas, edgeView, graphStyles, nodeView, shortened } from "../shared/graph_canvas";
 import { layOut, type Path, type Placed } from "../shared/graph_layout";
 import { Panel } from "../shared/panel";
@@ -139,7 +139,7 @@ export class GraphPanel extends Panel {
     for (const [number, node] of answer.nodes.entries()) {
       if (heightOf(node) !== HIGH) continue;
       try {
-        const found = await listPictures(node.last, "graph-pictures", signal);
+        const found = await listPictures(server, node.last, "graph-pictures", signal);
         const screen = found.find((one) => one.kind === "screen");
         const one = node.kind === "pass" ? choose(found, node.last, null) : screen;
         if (!one) continue;

@@ -1,6 +1,6 @@
 // The answer to `mesh`: a header in JSON and arrays of numbers after it.
 
-import { RequestError } from "../shared/api";
+import { RequestError } from "../shared/asker";
 import { unpack, type Column, type Numbers } from "../shared/packed";
 
 export interface FateKind {

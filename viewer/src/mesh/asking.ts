@@ -1,7 +1,7 @@
 // One question for the mesh of a draw, whoever shows it: the panel in space, and the wireframe over a picture.
 
-import { store } from "../events/store";
-import { askBytes } from "../shared/api";
+import type { EventsStore } from "../events/events_store";
+import type { Asker } from "../shared/asker";
 import { readMesh, type MeshData } from "./api";
 
 interface Asked {
@@ -12,40 +12,47 @@ interface Asked {
   waiting: number;
 }
 
-/** The last one; its answer is kept, as long as the capture is the same. */
-let last: Asked | null = null;
+export class Meshes {
+  /** The last one; its answer is kept, as long as the capture is the same. */
+  private last: Asked | null = null;
 
-store.addEventListener("reopen", () => (last = null));
-
-function forget(asked: Asked): void {
-  if (last === asked) last = null;
-}
-
-/** The mesh of a draw. The request ends when nobody waits for it any more. Who gets it changes nothing in it. */
-export function askMesh(at: string, signal: AbortSignal): Promise<MeshData> {
-  signal.throwIfAborted();
-  if (last?.at !== at) {
-    const controller = new AbortController();
-    const answer = askBytes("/api/mesh", "mesh", { at }, controller.signal).then(readMesh);
-    last = { at, answer, controller, waiting: 0 };
+  constructor(
+    private readonly asker: Asker,
+    store: EventsStore,
+  ) {
+    store.addEventListener("reopen", () => (this.last = null));
   }
-  const asked = last;
-  asked.waiting += 1;
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      asked.waiting -= 1;
-      if (!asked.waiting) {
-        forget(asked);
-        asked.controller.abort();
-      }
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", leave, { once: true });
-    asked.answer
-      .then(resolve, (error: Error) => {
-        forget(asked);
-        reject(error);
-      })
-      .finally(() => signal.removeEventListener("abort", leave));
-  });
+
+  /** The mesh of a draw. The request ends when nobody waits for it any more. Who gets it changes nothing in it. */
+  ask(at: string, signal: AbortSignal): Promise<MeshData> {
+    signal.throwIfAborted();
+    if (this.last?.at !== at) {
+      const controller = new AbortController();
+      const answer = this.asker.bytes("/api/mesh", "mesh", { at }, controller.signal).then(readMesh);
+      this.last = { at, answer, controller, waiting: 0 };
+    }
+    const asked = this.last;
+    asked.waiting += 1;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        asked.waiting -= 1;
+        if (!asked.waiting) {
+          this.forget(asked);
+          asked.controller.abort();
+        }
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      asked.answer
+        .then(resolve, (error: Error) => {
+          this.forget(asked);
+          reject(error);
+        })
+        .finally(() => signal.removeEventListener("abort", leave));
+    });
+  }
+
+  private forget(asked: Asked): void {
+    if (this.last === asked) this.last = null;
+  }
 }

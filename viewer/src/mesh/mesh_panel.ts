@@ -12,7 +12,6 @@ import { RowsList } from "../shared/rows_list";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { type MeshData } from "./api";
-import { askMesh } from "./asking";
 import { COLOURINGS, cornerColours, cssColour, without, type Colouring } from "./colours";
 import "./mesh_view";
 import type { MeshView } from "./mesh_view";
@@ -95,7 +94,7 @@ export class MeshPanel extends Panel {
     this.requestUpdate();
     void this.latest
       .ask(
-        async (signal) => ((await store.isDraw(at)) === false ? null : askMesh(at, signal)),
+        async (signal) => ((await store.isDraw(at)) === false ? null : this.session.meshes.ask(at, signal)),
         (mesh) => {
           this.mesh = mesh;
           if (!mesh) {

@@ -1,6 +1,7 @@
 // A picture in a canvas: zoom, pan, texel grid, marks. It knows pixels and no addresses.
 
 import { LitElement, css, html, type TemplateResult } from "lit";
+import { define } from "../shared/define";
 import { focusFrameStyles } from "../shared/styles";
 import { strokeLines, type Lines } from "./lines";
 import { GRID_FROM, Viewport } from "./viewport";
@@ -42,6 +43,8 @@ export class CanvasView extends LitElement {
   mark: [number, number] | null = null;
   /** Lines over the picture: x and y of both ends in its pixels, and a colour for some lines at a time. */
   private lines: Lines | null = null;
+  /** In a document that scrolls, the wheel zooms while the picture has the focus, or with the control key. */
+  yields = false;
   private checkered = false;
   private filled = false;
   private fitted = true;
@@ -283,6 +286,7 @@ export class CanvasView extends LitElement {
   }
 
   private turned(event: WheelEvent): void {
+    if (this.yields && !event.ctrlKey && !this.matches(":focus")) return;
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : WHEEL_STEP;
     this.wheel += event.deltaY * lines;
@@ -337,4 +341,4 @@ function checkerboard(context: CanvasRenderingContext2D): CanvasPattern {
   return (pattern = context.createPattern(tile, "repeat")!);
 }
 
-customElements.define("pg-canvas", CanvasView);
+define("pg-canvas", CanvasView);

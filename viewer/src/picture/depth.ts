@@ -1,6 +1,6 @@
 // Pictures of one number for each pixel, such as depth, as grey between two limits.
 
-import { askBytes } from "../shared/api";
+import type { Asker } from "../shared/asker";
 import { unpack } from "../shared/packed";
 
 export interface NumberPicture {
@@ -14,9 +14,9 @@ export interface NumberPicture {
 
 export type Limits = [number, number];
 
-export async function readNumbers(at: string, of: string, signal: AbortSignal): Promise<NumberPicture> {
+export async function readNumbers(asker: Asker, at: string, of: string, signal: AbortSignal): Promise<NumberPicture> {
   const { header, columns } = unpack<{ name: string; width: number; height: number }>(
-    await askBytes("/api/numbers", "numbers", { at, of }, signal),
+    await asker.bytes("/api/numbers", "numbers", { at, of }, signal),
   );
   const found = columns[0]?.values;
   const values = found instanceof Float32Array ? found : new Float32Array(header.width * header.height);

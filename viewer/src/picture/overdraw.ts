@@ -1,6 +1,6 @@
 // Overdraw: how many fragments each pixel got, as colours with a legend.
 
-import { askBytes } from "../shared/api";
+import type { Asker } from "../shared/asker";
 import { unpack } from "../shared/packed";
 
 export const OVER = ["draw", "pass", "frame"] as const;
@@ -20,9 +20,9 @@ export interface Overdraw {
   counts: Uint32Array;
 }
 
-export async function readOverdraw(at: string, over: Over, signal: AbortSignal): Promise<Overdraw> {
+export async function readOverdraw(asker: Asker, at: string, over: Over, signal: AbortSignal): Promise<Overdraw> {
   const { header, columns } = unpack<Omit<Overdraw, "counts">>(
-    await askBytes("/api/overdraw", "overdraw", { at, over }, signal),
+    await asker.bytes("/api/overdraw", "overdraw", { at, over }, signal),
   );
   const counts = columns[0]?.values;
   return { ...header, counts: counts instanceof Uint32Array ? counts : new Uint32Array(header.width * header.height) };

@@ -1,9 +1,10 @@
 // What can be laid over a picture: overdraw, the wireframe of the draw, and limits for pictures of numbers.
 
 import { html, nothing, type TemplateResult } from "lit";
-import type { PictureInfo, RequestError } from "../shared/api";
-import { store } from "../events/store";
+import type { PictureInfo } from "../shared/api";
+import type { RequestError } from "../shared/asker";
 import { Latest } from "../shared/latest";
+import type { Session } from "../shared/session";
 import { cssColour } from "../mesh/colours";
 import { ranged, readNumbers, type Limits, type NumberPicture } from "./depth";
 import type { Lines } from "./lines";
@@ -30,8 +31,9 @@ export class Overlays {
   private readonly wiring: Latest;
   private readonly reading: Latest;
 
-  /** changed: controls or states of questions changed. paint: the pixels or lines did. */
+  /** session: of the panel. changed: controls or states of questions changed. paint: the pixels or lines did. */
   constructor(
+    private readonly session: () => Session,
     private readonly changed: () => void,
     private readonly paint: () => void,
   ) {
@@ -66,13 +68,14 @@ export class Overlays {
   private ask(): void {
     const { place, info } = this;
     if (!info || info.kind === "screen" || !place) return;
+    const { asker, meshes, store } = this.session();
     if (this.over && this.overdraw?.over !== this.over) {
       const over = this.over;
-      void this.counting.ask((signal) => readOverdraw(place, over, signal), (found) => this.take(() => (this.overdraw = found)));
+      void this.counting.ask((signal) => readOverdraw(asker, place, over, signal), (found) => this.take(() => (this.overdraw = found)));
     }
     if (this.wired && !this.wireframe) {
       void this.wiring.ask(
-        async (signal) => ((await store.isDraw(place)) === false ? null : readWireframe(place, info.name, signal)),
+        async (signal) => ((await store.isDraw(place)) === false ? null : readWireframe(meshes, place, info.name, signal)),
         (found) => this.take(() => (this.wireframe = found)),
       );
     }
@@ -82,7 +85,8 @@ export class Overlays {
   private readNumbers(): void {
     const { place, info } = this;
     if (!info || this.reading.state !== "idle") return;
-    void this.reading.ask((signal) => readNumbers(place, info.name, signal), (found) => this.take(() => (this.numbers = found)));
+    const { asker } = this.session();
+    void this.reading.ask((signal) => readNumbers(asker, place, info.name, signal), (found) => this.take(() => (this.numbers = found)));
   }
 
   private take(keep: () => void): void {

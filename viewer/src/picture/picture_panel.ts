@@ -2,11 +2,11 @@
 
 import { css, html, nothing, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
-import { askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
+import type { PictureInfo, PixelAnswer } from "../shared/api";
+import { define } from "../shared/define";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
-import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import type { CanvasView } from "./canvas_view";
 import { marked, shown, type Channel } from "./channels";
@@ -60,7 +60,7 @@ export class PicturePanel extends Panel {
   private readonly picture = new Latest(() => this.requestUpdate());
   private readonly earlier = new Latest(() => this.requestUpdate());
   private readonly pixel = new Latest(() => this.requestUpdate());
-  private readonly overlays = new Overlays(() => this.requestUpdate(), () => void this.paint());
+  private readonly overlays = new Overlays(() => this.session, () => this.requestUpdate(), () => void this.paint());
   private place = "";
   private pictures: PictureInfo[] = [];
   private name: string | null = null;
@@ -85,7 +85,8 @@ export class PicturePanel extends Panel {
   }
 
   protected selected(): void {
-    const address = selection.address;
+    const { asker, selection } = this.session;
+    const { address } = selection;
     const place = placeOfText(address);
     if (!place) return;
     const screen = parseAddress(address)?.screen;
@@ -98,7 +99,7 @@ export class PicturePanel extends Panel {
     this.picture.stop();
     void this.latest
       .ask(
-        (signal) => look(place, screen ?? this.wanted[this.where] ?? "", signal),
+        (signal) => look(asker, place, screen ?? this.wanted[this.where] ?? "", signal),
         ({ pictures, picture }) => {
           this.pictures = pictures;
           if (!picture) {
@@ -141,7 +142,7 @@ export class PicturePanel extends Panel {
     const place = this.place;
     this.earlier.stop();
     void this.picture.ask(
-      (signal) => readPicture(place, info, "picture", signal),
+      (signal) => readPicture(this.session.asker, place, info, "picture", signal),
       (picture) => this.take(place, picture),
     );
   }
@@ -160,7 +161,7 @@ export class PicturePanel extends Panel {
     if (!after || this.past) return;
     const place = this.place;
     void this.earlier.ask(
-      (signal) => readBefore(place, after.info, signal),
+      (signal) => readBefore(this.session.asker, place, after.info, signal),
       (before) => {
         this.past = before;
         this.found = difference(before.pixels, after.pixels, after.info.width);
@@ -192,6 +193,7 @@ export class PicturePanel extends Panel {
 
   /** Mark the selected pixel in the picture, and read its values. */
   private locate(): void {
+    const { selection } = this.session;
     const { clicked, run: address } = selection;
     const { info } = this;
     const named = info && pixelOf(info, address);
@@ -213,13 +215,14 @@ export class PicturePanel extends Panel {
     if (!info) return;
     const of = info.name;
     const address = addressOf(info, x, y);
-    if (address) selection.select(address, { of, x, y });
+    if (address) this.session.selection.select(address, { of, x, y });
     else void this.askPixel(of, x, y, (answer) => (this.values = answer));
   }
 
   private askPixel(of: string, x: number, y: number, use: (answer: PixelAnswer) => void): Promise<void> {
     const at = this.place;
-    return this.pixel.ask((signal) => askJson<PixelAnswer>("/api/pixel", "pixel", { at, of, x, y }, signal), use);
+    const { asker } = this.session;
+    return this.pixel.ask((signal) => asker.json<PixelAnswer>("/api/pixel", "pixel", { at, of, x, y }, signal), use);
   }
 
   protected override render(): TemplateResult {
@@ -255,6 +258,10 @@ export class PicturePanel extends Panel {
       )}
       ${this.status()}
     `;
+  }
+
+  protected override firstUpdated(): void {
+    this.view!.yields = this.session.scrolls;
   }
 
   protected override updated(): void {
@@ -305,4 +312,4 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-customElements.define("pg-picture", PicturePanel);
+define("pg-picture", PicturePanel);

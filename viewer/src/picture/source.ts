@@ -1,7 +1,8 @@
 // The pictures at a place, and those before it: what to ask for and which picture to show.
 
 import { parseAddress } from "../shared/address";
-import { askBytes, askJson, RequestError, type PictureInfo } from "../shared/api";
+import type { PictureInfo } from "../shared/api";
+import { RequestError, type Asker } from "../shared/asker";
 import { unpack } from "../shared/packed";
 
 type Bytes = Uint8ClampedArray<ArrayBuffer>;
@@ -43,12 +44,18 @@ export function pixelOf({ addresses, width, height }: PictureInfo, address: stri
   return x >= 0 && y >= 0 && x < width && y < height ? [x, y] : null;
 }
 
-export async function listPictures(at: string, panel: string, signal: AbortSignal): Promise<PictureInfo[]> {
-  return (await askJson<{ pictures: PictureInfo[] }>("/api/pictures", panel, { at }, signal)).pictures;
+export async function listPictures(asker: Asker, at: string, panel: string, signal: AbortSignal): Promise<PictureInfo[]> {
+  return (await asker.json<{ pictures: PictureInfo[] }>("/api/pictures", panel, { at }, signal)).pictures;
 }
 
-export async function readPicture(at: string, info: PictureInfo, panel: string, signal: AbortSignal): Promise<Picture> {
-  return fitting(await askBytes("/api/picture", panel, { at, of: info.name }, signal), info, at);
+export async function readPicture(
+  asker: Asker,
+  at: string,
+  info: PictureInfo,
+  panel: string,
+  signal: AbortSignal,
+): Promise<Picture> {
+  return fitting(await asker.bytes("/api/picture", panel, { at, of: info.name }, signal), info, at);
 }
 
 export interface Look {
@@ -58,9 +65,9 @@ export interface Look {
 }
 
 /** The pictures of a place, and the pixels of one. wanted: its name, if the place has it. */
-export async function look(at: string, wanted: string, signal: AbortSignal): Promise<Look> {
+export async function look(asker: Asker, at: string, wanted: string, signal: AbortSignal): Promise<Look> {
   const { header, columns } = unpack<{ pictures: PictureInfo[]; shown: string | null }>(
-    await askBytes("/api/look", "pictures", { at, of: wanted }, signal),
+    await asker.bytes("/api/look", "pictures", { at, of: wanted }, signal),
   );
   const info = header.pictures.find((one) => one.name === header.shown);
   const values = columns[0]?.values;
@@ -81,6 +88,6 @@ function fitting(pixels: Bytes, info: PictureInfo, at: string): Picture {
 }
 
 /** The picture as it was before the event: targets in the layout that they have now. Where there is none, an error says so. */
-export async function readBefore(at: string, info: PictureInfo, signal: AbortSignal): Promise<Picture> {
-  return fitting(await askBytes("/api/picture", "picture-before", { at, of: info.name, before: "1" }, signal), info, at);
+export async function readBefore(asker: Asker, at: string, info: PictureInfo, signal: AbortSignal): Promise<Picture> {
+  return fitting(await asker.bytes("/api/picture", "picture-before", { at, of: info.name, before: "1" }, signal), info, at);
 }

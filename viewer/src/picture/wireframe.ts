@@ -1,7 +1,7 @@
 // The wireframe of a draw over a picture of its target: edges of triangles in pixels of the picture.
 
 import { clipPositions, type MeshData } from "../mesh/api";
-import { askMesh } from "../mesh/asking";
+import type { Meshes } from "../mesh/asking";
 
 /** Ends of lines, four numbers each (x and y of both ends), with the triangle of each three. */
 export interface Wireframe {
@@ -15,8 +15,8 @@ const MOST_TRIANGLES = 20_000;
 /** What is nearer to the eye than this has no place in the picture. */
 const NEAREST = 1e-4;
 
-export async function readWireframe(at: string, of: string, signal: AbortSignal): Promise<Wireframe> {
-  return wireframeOf(await askMesh(at, signal), of);
+export async function readWireframe(meshes: Meshes, at: string, of: string, signal: AbortSignal): Promise<Wireframe> {
+  return wireframeOf(await meshes.ask(at, signal), of);
 }
 
 /** The edges of all triangles that are in front of the eye; edges that pass it are cut there. */

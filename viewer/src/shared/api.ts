@@ -1,4 +1,8 @@
-// The requests of docs/formats/view.md, and the shapes of their answers.
+// The requests of docs/formats/view.md to the server of the page, and the shapes of their answers.
+
+import { Asker, RequestError } from "./asker";
+
+export { RequestError, Superseded } from "./asker";
 
 export interface Capture {
   name: string;
@@ -92,118 +96,20 @@ export interface WordLine {
   uniform?: { unit: string; register: string; value: unknown };
 }
 
-/** An error that the server answers with, or that the connection has. */
-export class RequestError extends Error {
-  constructor(
-    message: string,
-    readonly location: string | null = null,
-    readonly hint: string | null = null,
-  ) {
-    super(message);
-  }
-}
-
-/** Another request of the same panel took the place of this one: nothing to show. */
-export class Superseded extends Error {}
-
-// The server tells the pages of one browser apart by it.
-const TAB = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
-
-// Requests may arrive in another order than they were sent: the server answers the newest of a panel.
-let turn = 0;
-
-function url(path: string, panel: string, values: Record<string, string | number>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) query.set(name, String(value));
-  query.set("tab", TAB);
-  query.set("panel", panel);
-  turn += 1;
-  query.set("turn", String(turn));
-  return `${path}?${query}`;
-}
-
-let open = 0;
-const POLL_MS = 30;
-const MOST_POLLS = 60;
-
-/** Wait until the page has no request open for a moment; not for long, as there is no answer that must come first. */
-export async function calm(): Promise<void> {
-  let quiet = 0;
-  for (let poll = 0; poll < MOST_POLLS && quiet < 2; poll += 1) {
-    await new Promise((done) => setTimeout(done, POLL_MS));
-    quiet = open ? 0 : quiet + 1;
-  }
-}
-
-async function ask(
-  path: string,
-  panel: string,
-  values: Record<string, string | number>,
-  signal?: AbortSignal,
-): Promise<Response> {
-  let response: Response;
-  open += 1;
+/** The way to the server of the page. */
+export async function byHttp(path: string, query: URLSearchParams, signal: AbortSignal | null): Promise<Response> {
   try {
-    response = await fetch(url(path, panel, values), { signal: signal ?? null, credentials: "same-origin" });
+    return await fetch(`${path}?${query}`, { signal, credentials: "same-origin" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new RequestError("the server does not answer", null, "Is `pocketgpu view` still running?");
-  } finally {
-    open -= 1;
   }
-  if (response.ok) return response;
-  if (response.status === 409) throw new Superseded();
-  let message = `the server answers with status ${response.status}`;
-  let location: string | null = null;
-  let hint: string | null = null;
-  try {
-    const { error } = await response.json();
-    message = String(error.message);
-    location = error.location == null ? null : String(error.location);
-    hint = error.hint == null ? null : String(error.hint);
-  } catch {
-    // Requests that are not let in are answered with plain text.
-    if (response.status === 403) hint = "Open the page by the link that `pocketgpu view` has printed.";
-    if (response.status === 503) hint = "Too many requests wait. Try again in a moment.";
-  }
-  throw new RequestError(message, location, hint);
 }
 
-export async function askJson<T>(
-  path: string,
-  panel: string,
-  values: Record<string, string | number> = {},
-  signal?: AbortSignal,
-): Promise<T> {
-  return (await (await ask(path, panel, values, signal)).json()) as T;
-}
-
-export async function askBytes(
-  path: string,
-  panel: string,
-  values: Record<string, string | number>,
-  signal?: AbortSignal,
-): Promise<Uint8ClampedArray<ArrayBuffer>> {
-  return new Uint8ClampedArray(await (await ask(path, panel, values, signal)).arrayBuffer());
-}
-
-export async function askBlob(
-  path: string,
-  panel: string,
-  values: Record<string, string | number>,
-  signal?: AbortSignal,
-): Promise<Blob> {
-  return (await ask(path, panel, values, signal)).blob();
-}
-
-/** Ask for a file, and let the browser keep it. */
-export async function download(path: string, panel: string, values: Record<string, string | number>): Promise<void> {
-  const response = await ask(path, panel, values);
-  const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? "page.html";
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = name;
-  link.click();
-  // The browser reads it soon after the click.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
+/** Asks the server for all panels of the page. */
+export const server = new Asker(byHttp);
+export const calm = server.calm.bind(server);
+export const askJson: typeof server.json = server.json.bind(server);
+export const askBytes = server.bytes.bind(server);
+export const askBlob = server.blob.bind(server);
+export const download = server.download.bind(server);

@@ -1,6 +1,6 @@
 // One question at a time: a new one aborts the one before, and late answers are dropped.
 
-import { RequestError, Superseded } from "./api";
+import { RequestError, Superseded } from "./asker";
 
 export type Asking = "idle" | "asking" | "slow";
 

@@ -2,16 +2,16 @@
 
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { findAddresses, toFragment } from "./address";
-import type { RequestError } from "./api";
-import { store } from "../events/store";
+import type { RequestError } from "./asker";
 import { Latest } from "./latest";
-import { showPanel } from "./show_panel";
-import { selection } from "./selection";
+import type { Session } from "./session";
 import { panelStyles } from "./styles";
 
 export abstract class Panel extends LitElement {
   static override styles = [panelStyles];
 
+  /** Given by whoever makes the panel, before it is in a document. */
+  session!: Session;
   protected readonly latest = new Latest(() => this.requestUpdate());
   /** What the last question was about. */
   protected asked = "";
@@ -24,6 +24,7 @@ export abstract class Panel extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    const { store, selection } = this.session;
     store.addEventListener("reopen", this.onReopen);
     selection.addEventListener("change", this.onSelection);
     // The layout may move a panel in the document at once again. And the machine answers in turn: the tree comes first.
@@ -34,8 +35,8 @@ export abstract class Panel extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    selection.removeEventListener("change", this.onSelection);
-    store.removeEventListener("reopen", this.onReopen);
+    this.session.selection.removeEventListener("change", this.onSelection);
+    this.session.store.removeEventListener("reopen", this.onReopen);
     // A panel that is hidden keeps its answer, and asks again for what it did not get.
     if (this.latest.state !== "idle" || this.latest.error) this.asked = "";
     this.latest.stop();
@@ -46,7 +47,7 @@ export abstract class Panel extends LitElement {
 
   /** Bring another panel to the front: what was selected is shown there. */
   protected openPanel(id: string): void {
-    showPanel(id);
+    this.session.show(id);
   }
 
   protected working(...others: Latest[]): TemplateResult {

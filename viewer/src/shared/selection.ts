@@ -1,23 +1,11 @@
 // The selection is the address in the location's fragment: one truth for panels, history, reload and pasted links.
 
-import { fromFragment, splitStep, toFragment } from "./address";
+import { fromFragment, toFragment } from "./address";
+import { Selection, type Clicked, type Detail } from "./selections";
 
-/** The pixel of a picture that was clicked: its address counts in another way than the picture. */
-export interface Clicked {
-  address: string;
-  of: string;
-  x: number;
-  y: number;
-}
+export type { Clicked, Detail } from "./selections";
 
-/** What a link leads to besides the address: a texel of a texture, or a word, by its number. */
-export interface Detail {
-  address: string;
-  texel?: { of: string; part: string; x: number; y: number };
-  word?: { line: number; register: string };
-}
-
-class Selection extends EventTarget {
+class PageSelection extends Selection {
   address = fromFragment(location.hash);
 
   constructor() {
@@ -26,7 +14,7 @@ class Selection extends EventTarget {
     addEventListener("hashchange", () => this.read());
   }
 
-  /** Select an address: a new entry of the history. */
+  /** A new entry of the history. */
   select(address: string, clicked?: Omit<Clicked, "address">): void {
     if (address === this.address && !clicked) return;
     const state = clicked ? { clicked: { ...clicked, address } } : null;
@@ -36,22 +24,14 @@ class Selection extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** The address without the step of a program. */
-  get run(): string {
-    return splitStep(this.address).run;
-  }
-
-  /** Select an address and what a link is about in it: a new entry of the history, also at the same address. */
+  /** A new entry of the history. */
   lead(address: string, detail: Omit<Detail, "address">): void {
     history.pushState({ detail: { ...detail, address } }, "", toFragment(address));
     this.address = address;
     this.dispatchEvent(new Event("change"));
   }
 
-  /**
-   * Say more exactly what is selected, such as the step of a program, or something close to it: the entry of the history
-   * stays, so that it does not keep every step of a key.
-   */
+  /** The entry of the history stays, so that it does not keep every step of a key. */
   refine(address: string): void {
     if (address === this.address) return;
     const { clicked } = this;
@@ -60,7 +40,7 @@ class Selection extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** What the last link was about; it lives as long as the entry of the history. */
+  /** It lives as long as the entry of the history. */
   get detail(): Detail | null {
     const detail = (history.state as { detail?: Detail } | null)?.detail;
     return detail && detail.address === this.address ? detail : null;
@@ -73,12 +53,7 @@ class Selection extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Tell everybody of the selection once more: what it names has changed. */
-  again(): void {
-    this.dispatchEvent(new Event("change"));
-  }
-
-  /** The pixel of the picture that was clicked for this address; it lives as long as the entry of the history. */
+  /** It lives as long as the entry of the history. */
   get clicked(): Clicked | null {
     const clicked = (history.state as { clicked?: Clicked } | null)?.clicked;
     return clicked && clicked.address === this.address ? clicked : null;
@@ -92,4 +67,4 @@ class Selection extends EventTarget {
   }
 }
 
-export const selection = new Selection();
+export const selection = new PageSelection();

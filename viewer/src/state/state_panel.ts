@@ -206,7 +206,7 @@ export class StatePanel extends Panel {
   private follow(register: string): void {
     const at = placeOfText(selection.address);
     void this.word.ask(
-      (signal) => leadToWord({ line: 0, at, register }, signal),
+      (signal) => leadToWord(this.session, { line: 0, at, register }, signal),
       (found) => {
         this.unwritten = found ? "" : `No word of the capture up to ${at} writes ${register}.`;
         if (found) this.openPanel("words");

@@ -1,8 +1,9 @@
 // Events that are no draws have no reason. What they are and what they touch is told instead.
 
 import { parseAddress, placeOfText } from "../shared/address";
-import { askJson, RequestError, type WhyAnswer } from "../shared/api";
-import { store } from "../events/store";
+import type { WhyAnswer } from "../shared/api";
+import { RequestError } from "../shared/asker";
+import type { Session } from "../shared/session";
 
 interface EventAnswer {
   address: string;
@@ -13,25 +14,26 @@ interface EventAnswer {
 }
 
 /** Whether an address names an event that draws nothing: it has no reason. False as well if that is not known. */
-function drawsNothing(at: string): boolean {
+function drawsNothing({ store }: Session, at: string): boolean {
   const parsed = parseAddress(at);
   return parsed?.event !== undefined && !parsed.pixel && !parsed.rest && store.tree.isDraw(at) === false;
 }
 
 /** The answer of `why`, or a description of the event or pass where there is none to be had. */
-export async function explain(at: string, signal: AbortSignal): Promise<WhyAnswer> {
+export async function explain(session: Session, at: string, signal: AbortSignal): Promise<WhyAnswer> {
+  const { asker, store } = session;
   await store.needFor(at);
   signal.throwIfAborted();
-  if (drawsNothing(at)) return describe(await askJson<EventAnswer>("/api/event", "why", { at }, signal));
+  if (drawsNothing(session, at)) return describe(await asker.json<EventAnswer>("/api/event", "why", { at }, signal));
   try {
-    return await askJson<WhyAnswer>("/api/why", "why", { at }, signal);
+    return await asker.json<WhyAnswer>("/api/why", "why", { at }, signal);
   } catch (error) {
     const parsed = parseAddress(at);
-    if (error instanceof RequestError && parsed?.rest?.some((part) => part.startsWith("v"))) return aroundVertex(at, signal);
+    if (error instanceof RequestError && parsed?.rest?.some((part) => part.startsWith("v"))) return aroundVertex(session, at, signal);
     if (!(error instanceof RequestError) || !parsed || parsed.pixel || parsed.rest) throw error;
     if (parsed.event !== undefined) {
       try {
-        return describe(await askJson<EventAnswer>("/api/event", "why", { at }, signal));
+        return describe(await asker.json<EventAnswer>("/api/event", "why", { at }, signal));
       } catch (other) {
         // There is no such event: what was said first is the reason.
         throw other instanceof RequestError ? error : other;
@@ -44,8 +46,8 @@ export async function explain(at: string, signal: AbortSignal): Promise<WhyAnswe
 }
 
 /** What is known of the draw that a vertex belongs to: it has no reason of its own. */
-async function aroundVertex(at: string, signal: AbortSignal): Promise<WhyAnswer> {
-  const around = await explain(placeOfText(at), signal);
+async function aroundVertex(session: Session, at: string, signal: AbortSignal): Promise<WhyAnswer> {
+  const around = await explain(session, placeOfText(at), signal);
   const note = `Shader steps through the program of this vertex, Mesh has its values. This is about all of ${around.address}:`;
   return { ...around, address: at, note };
 }

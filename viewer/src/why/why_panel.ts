@@ -2,12 +2,11 @@
 
 import { css, html, nothing, type TemplateResult } from "lit";
 import { parseAddress, placeOfText, toFragment, withoutMemory } from "../shared/address";
-import { calm, type Reference, type WhyAnswer } from "../shared/api";
+import type { Reference, WhyAnswer } from "../shared/api";
+import { define } from "../shared/define";
 import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
 import { byProgram } from "../shared/runs";
-import { showPanel } from "../shared/show_panel";
-import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { explain } from "./event_answer";
 import { leadToTexel, leadToWord, nameOf } from "./references";
@@ -115,7 +114,7 @@ export class WhyPanel extends Panel {
   }
 
   protected selected(): void {
-    const at = withoutMemory(selection.run);
+    const at = withoutMemory(this.session.selection.run);
     if (!at || at === this.asked) return;
     const known = placeOfText(this.asked) === placeOfText(at) && parseAddress(at)?.pixel !== undefined;
     this.asked = at;
@@ -124,10 +123,10 @@ export class WhyPanel extends Panel {
         // A pixel of the picture that is there is answered at once. At another place reasons take the machine longest:
         // pictures and state come first, and who steps on quickly asks for none.
         if (!known) {
-          await calm();
+          await this.session.asker.calm();
           signal.throwIfAborted();
         }
-        return explain(at, signal);
+        return explain(this.session, at, signal);
       },
       (answer) => {
         this.answer = answer;
@@ -144,7 +143,7 @@ export class WhyPanel extends Panel {
     const answer = this.latest.error ? null : this.answer;
     return html`
       <div class="bar">
-        <span class="mono grow">${answer?.address ?? selection.address}</span>
+        <span class="mono grow">${answer?.address ?? this.session.selection.address}</span>
         ${answer?.proved ? html`<span class="proved" title="the values end in the bytes that were drawn">proved</span>` : nothing}
         <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(true)}>Unfold all</button>
         <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(false)}>Fold all</button>
@@ -174,15 +173,20 @@ export class WhyPanel extends Panel {
     `;
   }
 
-  /** Links to the programs that ran, which bring the panel that steps through them to the front. */
+  /** Links to the programs that ran, which bring the panel that steps through them to the front; else their addresses. */
   private programs(answer: WhyAnswer): TemplateResult | typeof nothing {
     const programs = byProgram(answer.programs ?? []);
     if (!programs.length) return nothing;
+    const steps = this.session.has("shader");
     return html`<ul class="programs">
       ${programs.slice(0, MOST_PROGRAMS).map(
         ({ program, addresses }) => html`<li>
-          Step through the ${program}:
-          ${addresses.map((one) => html`<a class="mono" href=${toFragment(one)} @click=${() => showPanel("shader")}>${one}</a> `)}
+          ${steps ? "Step through the" : "Runs of the"} ${program}:
+          ${addresses.map((one) =>
+            steps
+              ? html`<a class="mono" href=${toFragment(one)} @click=${() => this.openPanel("shader")}>${one}</a> `
+              : html`<span class="mono">${one}</span> `,
+          )}
         </li>`,
       )}
       ${programs.length > MOST_PROGRAMS ? html`<li class="dim">and ${programs.length - MOST_PROGRAMS} more</li>` : nothing}
@@ -201,12 +205,13 @@ export class WhyPanel extends Panel {
     </details>`;
   }
 
-  /** Links to the texels and registers that a line is about. */
+  /** Links to the texels and registers that a line is about, if there is a panel that shows them. */
   private refs(section: Section): TemplateResult[] {
-    return (this.references.get(section.number) ?? []).map(
+    const shown = (this.references.get(section.number) ?? []).filter((one) => this.session.has(panelOf(one)));
+    return shown.map(
       (one) => html` <a
         class="ref mono"
-        href=${toFragment(keeping(one.at, selection.address))}
+        href=${toFragment(keeping(one.at, this.session.selection.address))}
         title=${one.register ? "the word that set it" : "the texel in its texture"}
         @click=${(event: Event) => this.follow(event, one)}
         >${nameOf(one)}</a
@@ -217,16 +222,17 @@ export class WhyPanel extends Panel {
   private follow(event: Event, reference: Reference): void {
     event.preventDefault();
     event.stopPropagation();
+    const panel = panelOf(reference);
     if (reference.texture) {
-      leadToTexel(reference);
-      this.openPanel("resources");
+      leadToTexel(this.session, reference);
+      this.openPanel(panel);
       return;
     }
     void this.word.ask(
-      (signal) => leadToWord(reference, signal),
+      (signal) => leadToWord(this.session, reference, signal),
       (found) => {
         this.nothing = found ? "" : `No word of the capture up to ${reference.at} writes ${reference.register}.`;
-        if (found) this.openPanel("words");
+        if (found) this.openPanel(panel);
       },
     );
   }
@@ -249,4 +255,9 @@ export class WhyPanel extends Panel {
   }
 }
 
-customElements.define("pg-why", WhyPanel);
+/** The panel that shows what a reference is about. */
+function panelOf(reference: Reference): string {
+  return reference.texture ? "resources" : "words";
+}
+
+define("pg-why", WhyPanel);

@@ -1,0 +1,112 @@
+"""A JupyterLab for tests of the widget: its server, and a notebook in the browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from browser.browsing import LIMIT, ROOT, TEXT
+
+SCRIPT = ROOT / "src/pocketgpu/notebook/page/widget.js"
+NEEDED = ("jupyterlab", "anywidget")
+OPTIONS = (
+    "--no-browser", "--ServerApp.token=", "--ServerApp.password=", "--ServerApp.port=0", "--allow-root",
+    "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    "--LabApp.extension_manager=readonly",
+)  # fmt: skip
+"""Nobody but this computer reaches the server, and it asks no other one for anything."""
+SETTINGS = {"apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False}}
+_STARTS = 60.0
+"""Seconds that the server may take to start."""
+
+
+def missing() -> str:
+    """Why the widget can't be tested here; empty if it can."""
+    lacking = [name for name in NEEDED if find_spec(name) is None]
+    if lacking:
+        return f"{' and '.join(lacking)} is not installed"
+    return "" if SCRIPT.is_file() else "the widget is not built: make page"
+
+
+@contextmanager
+def jupyter(folder: Path) -> Iterator[str]:
+    """The address of a JupyterLab about a folder. What it keeps lies beside that."""
+    own = folder.parent / "jupyter"
+    for name, settings in SETTINGS.items():
+        path = own / "settings" / "@jupyterlab" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(settings))
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+        **{f"JUPYTER_{name}_DIR": str(own / name.lower()) for name in ("CONFIG", "RUNTIME", "DATA")},
+        "IPYTHONDIR": str(own / "ipython"), "JUPYTERLAB_SETTINGS_DIR": str(own / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(own / "workspaces"),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}"]
+    with (own.parent / "jupyter.log").open("w") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=folder)
+        try:
+            yield _url(own / "runtime", process.pid)
+        finally:
+            process.terminate()
+            process.wait(_STARTS)
+
+
+def _url(runtime: Path, pid: int) -> str:
+    """The address that a server has written down."""
+    end = time.monotonic() + _STARTS
+    while time.monotonic() < end:
+        try:
+            return str(json.loads((runtime / f"jpserver-{pid}.json").read_text())["url"])
+        except (FileNotFoundError, json.JSONDecodeError):
+            time.sleep(0.05)
+    raise TimeoutError("JupyterLab does not start")
+
+
+def write(path: Path, *cells: str) -> None:
+    """A notebook with some cells of code."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, path)
+
+
+class Notebook:
+    """A notebook that is open in the browser."""
+
+    def __init__(self, page: Any, url: str, name: str) -> None:
+        self.page = page
+        page.goto(f"{url}doc/tree/{name}?reset")
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        self.wait_idle()
+
+    def wait_idle(self) -> None:
+        """Wait until the kernel is there and does nothing."""
+        self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for()
+
+    def run(self, cell: int) -> None:
+        """Run a cell, and wait until it is done."""
+        self.cell(cell).locator(".jp-InputArea-editor").click()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_function(
+            "cell => /^\\[\\d+\\]:$/.test(document.querySelectorAll('.jp-CodeCell')[cell]"
+            ".querySelector('.jp-InputPrompt').textContent)", arg=cell,
+        )  # fmt: skip
+
+    def cell(self, number: int) -> Any:
+        return self.page.locator(".jp-CodeCell").nth(number)
+
+    def printed(self, cell: int) -> str:
+        """What a cell has printed, or its value as text."""
+        return "\n".join(self.cell(cell).locator(".jp-OutputArea-output pre").all_inner_texts())
+
+
+__all__ = ["LIMIT", "TEXT", "Notebook", "Sequence", "jupyter", "missing", "write"]

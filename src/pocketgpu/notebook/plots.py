@@ -7,6 +7,7 @@
     plots.textures(run, 0)               # a sheet of the textures that frame 0 uses
     plots.timeline(run, 0)               # which unit does what, in order
     plots.funnel(run, "f0/d17")          # what became of a draw
+    plots.times(sweep)                   # how long the frames of captures take
 
 Each needs the extra: pip install 'pocketgpu[notebook]'. `tables` has the same numbers.
 """
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.inspect.model.inspection import Inspection
     from pocketgpu.inspect.model.pictures import MomentPicture
+    from pocketgpu.sweeps.sweep import Sweep
 
 MOST_BARS: Final = 5000
 """Bars of a figure; so many still move smoothly."""
 MOST_TARGETS: Final = 10
 """Render targets with a colour of their own: as many as Plotly has colours."""
+MOST_LINES: Final = 20
+"""Captures with a line of their own."""
 MOST_CELLS: Final = 400
 """Cells of a heat map from left to right, or from top to bottom."""
 MOST_SHOWN: Final = 255
@@ -220,6 +224,26 @@ def funnel(run: Inspection, place: Address | str) -> Figure:
     return _laid_out(figure, table.title, table.left, _ROW + 30 * len(table))
 
 
+def times(sweep: Sweep) -> Figure:
+    """How long each frame of the captures of a sweep takes, in milliseconds: of those with the slowest frames. A sweep
+    that does "bench" has the best time of several passes.
+
+    :raises UsageError: Plotly is not installed.
+    """
+    go = _plotly("graph_objects")
+    measured = [one for one in sweep.store.times.values() if one.frames]
+    slowest = sorted(measured, key=lambda one: -max(one.frames))[:MOST_LINES]
+    figure = go.Figure()
+    for number, one in enumerate(slowest):
+        figure.add_scatter(
+            y=list(one.frames), mode="lines+markers", name=_safe(one.capture), line_color=_colour(number),
+            hovertemplate="f%{x}: %{y:.3g} ms<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(xaxis_title="frame", yaxis_title="ms", showlegend=True)
+    left = f"the slowest {MOST_LINES} of {counted(len(measured), 'capture')}" if len(measured) > MOST_LINES else ""
+    return _laid_out(figure, f"milliseconds of the frames of {counted(len(slowest), 'capture')}", left, 2 * _ROW)
+
+
 # -- parts ------------------------------------------------------------------------------------------------------------
 def _plotly(name: str) -> Any:
     """A module of Plotly.
@@ -312,4 +336,4 @@ def _faded(picture: MomentPicture, side: int) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
 
 
-__all__ = ["Sheet", "costs", "frames", "funnel", "overdraw", "textures", "timeline"]
+__all__ = ["Sheet", "costs", "frames", "funnel", "overdraw", "textures", "timeline", "times"]

@@ -7,6 +7,7 @@
     tables.textures(run, 0)              # textures that the draws of frame 0 use
     tables.events(run, 0)                # which unit does what
     tables.funnel(run, "f0/d17")         # what became of a draw
+    tables.captures(sweep)               # what a sweep says about each capture
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.inspect.model.inspection import Inspection
+    from pocketgpu.sweeps.sweep import Sweep
 
 MOST_FRAMES: Final = 100
 """Frames that `frames` looks at if it is not told which."""
@@ -112,6 +114,21 @@ class StageCount(Row):
     stopped: int
     stopped_by: str
     register: str
+
+
+@dataclass(frozen=True, repr=False)
+class CaptureRow(Row):
+    """What a sweep says about a capture. milliseconds: of all its frames together; None if it was not replayed. draws:
+    of all frames; None where they were not counted. findings: how many. message: what went wrong, or ""."""
+
+    capture: str
+    state: str
+    console: str
+    frames: int
+    milliseconds: float | None
+    draws: int | None
+    findings: int
+    message: str
 
 
 def costs(run: Inspection, frame: int = 0) -> Table[DrawCost]:
@@ -237,13 +254,30 @@ def funnel(run: Inspection, place: Address | str) -> Table[StageCount]:
     return Table(StageCount, rows, answer.conclusion[0])
 
 
+def captures(sweep: Sweep) -> Table[CaptureRow]:
+    """The rows of a sweep so far, in the order of the captures. Iterate over the sweep first, to run it."""
+    rows = []
+    for row in sweep.rows:
+        times = sweep.store.times.get(row.capture)
+        took = sum(times.frames) if times is not None and times.frames else None
+        rows.append(CaptureRow(
+            row.capture, row.state, row.console or "", row.frames, took, row.counts.get("draws"), len(row.findings),
+            row.message,
+        ))  # fmt: skip
+    todo = len(sweep) - len(rows)
+    left = f"{counted(todo, 'capture')} not done yet" if todo else ""
+    return Table(CaptureRow, rows, f"{sweep.what.work}: {counted(len(rows), 'capture')}", left)
+
+
 __all__ = [
+    "CaptureRow",
     "DrawCost",
     "EventRow",
     "FrameCost",
     "OverdrawCount",
     "StageCount",
     "TextureUse",
+    "captures",
     "costs",
     "events",
     "frames",

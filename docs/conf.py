@@ -31,8 +31,12 @@ html_static_path = ["static"]
 html_css_files = ["notebooks.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-# A type that only checkers import: without it no type of that signature is resolved.
-autodoc_type_aliases = {"Uniform": "pocketgpu.inspect.decode.uniforms.Uniform"}
+# Types that only checkers import: without them no type of that signature is resolved.
+autodoc_type_aliases = {
+    "App": "pocketgpu.guests.App",
+    "Uniform": "pocketgpu.inspect.decode.uniforms.Uniform",
+    "Written": "pocketgpu.guests.writers.Written",
+}
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 # Notebooks run while the site is built; a cell that fails is an error of the build.
@@ -52,3 +56,15 @@ if not WIDGET.is_file():
 
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
+
+
+def know_names(app: object, method: object, bound: bool) -> None:
+    """Give the `__init__` of a dataclass (`late_dataclass.py`) the names of its module: its types are written with
+    them, and "Event" alone is two things."""
+    module = sys.modules.get(getattr(method, "__module__", ""))
+    for name, value in vars(module).items() if getattr(method, "__name__", "") == "__init__" else ():
+        method.__globals__.setdefault(name, value)
+
+
+def setup(app: object) -> None:
+    app.connect("autodoc-before-process-signature", know_names)

@@ -337,3 +337,7 @@ def _faded(picture: MomentPicture, side: int) -> str:
 
 
 __all__ = ["Sheet", "costs", "frames", "funnel", "overdraw", "textures", "timeline", "times"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -11,9 +11,9 @@ Rows are dataclasses of texts and numbers, so nothing has to be converted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from itertools import islice
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from pocketgpu.displayed import MOST_ROWS, Displayed, plain, table_html, title_html
 from pocketgpu.errors import UsageError
@@ -23,11 +23,12 @@ class Row(Displayed):
     """Base class of rows: dataclasses of texts and numbers, whose fields are the columns of a table."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(one.name for one in fields(cls))  # type: ignore[arg-type]
+        return tuple(one.name for one in fields(cls))
 
     def cells(self) -> list[str]:
         """Its values as people read them."""
@@ -109,3 +110,7 @@ def _shown(value: Any) -> str:
 
 
 __all__ = ["Row", "Table"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

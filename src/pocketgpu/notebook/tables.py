@@ -285,3 +285,7 @@ __all__ = [
     "overdraw",
     "textures",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -34,7 +34,7 @@ TILE: Final = 128
 MOST_TEXELS: Final = 1 << 22
 """Most texels of the level that becomes a picture: 2048 x 2048."""
 _SQUARE: Final = 8
-"""Side of the squares behind a picture with alpha."""
+"""Side of the squares that show through a picture with alpha."""
 _LIGHT, _DARK = 0.6, 0.4
 """Their brightness."""
 _CAPTION: Final = 30
@@ -186,9 +186,9 @@ def tile(pixels: Pixels) -> Pixels:
     some = pixels[step // 2 :: step, step // 2 :: step]
     some = some.repeat(times, axis=0).repeat(times, axis=1)
     rows, columns = np.indices(some.shape[:2]) // _SQUARE
-    behind = np.where((rows + columns) % 2, _DARK, _LIGHT)[..., None]
+    squares = np.where((rows + columns) % 2, _DARK, _LIGHT)[..., None]
     alpha = some[..., 3:] / 255
-    return np.asarray((some[..., :3] / 255 * alpha + behind * (1 - alpha)) * 255 + 0.5, np.uint8)
+    return np.asarray((some[..., :3] / 255 * alpha + squares * (1 - alpha)) * 255 + 0.5, np.uint8)
 
 
 def _escaped(text: str) -> str:

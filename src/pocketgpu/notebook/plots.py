@@ -30,7 +30,7 @@ from pocketgpu.inspect.model.costs import COLUMNS
 from pocketgpu.inspect.model.overdraw import Over
 from pocketgpu.notebook import tables
 from pocketgpu.notebook.texture_uses import Sheet, uses_of
-from pocketgpu.pictures import to_png
+from pocketgpu.pictures import thinned, to_png
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def _picture_of(run: Inspection, place: Address, size: tuple[int, int]) -> Momen
 
 def _faded(picture: MomentPicture, side: int) -> str:
     """A picture in dark grey, as the address of an image: one pixel for each cell."""
-    some = picture.pixels[side // 2 :: side, side // 2 :: side, :3]
+    some = thinned(picture.pixels, side)[..., :3]
     grey = (some.mean(axis=2) * _FADE).astype(np.uint8)
     png = to_png(np.ascontiguousarray(np.repeat(grey[..., None], 3, axis=2)))
     return f"data:image/png;base64,{b64encode(png).decode()}"

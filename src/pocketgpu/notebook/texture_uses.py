@@ -17,7 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.resources import Texture, TextureFacts
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.pictures import png_bytes, to_image, to_png
+from pocketgpu.pictures import png_bytes, thinned, to_image, to_png
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -182,8 +182,7 @@ def tile(pixels: Pixels) -> Pixels:
     """RGBA as a picture with no side longer than `TILE`: some of the texels of a large one, all texels of a small one,
     as large as fits; alpha over squares."""
     longest = max(pixels.shape[:2])
-    step, times = -(-longest // TILE), max(TILE // longest, 1)
-    some = pixels[step // 2 :: step, step // 2 :: step]
+    some, times = thinned(pixels, -(-longest // TILE)), max(TILE // longest, 1)
     some = some.repeat(times, axis=0).repeat(times, axis=1)
     rows, columns = np.indices(some.shape[:2]) // _SQUARE
     squares = np.where((rows + columns) % 2, _DARK, _LIGHT)[..., None]

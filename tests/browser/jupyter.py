@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from browser.browsing import LIMIT, ROOT, TEXT
+from browser.browsing import ROOT
 
 SCRIPT = ROOT / "src/pocketgpu/notebook/page/widget.js"
 NEEDED = ("jupyterlab", "anywidget")
@@ -22,6 +22,7 @@ OPTIONS = (
     "--no-browser", "--ServerApp.token=", "--ServerApp.password=", "--ServerApp.port=0", "--allow-root",
     "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
+    "--ServerApp.jpserver_extensions={'jupyterlab': True, 'jupyter_lsp': False, 'jupyter_server_terminals': False}",
 )  # fmt: skip
 """Nobody but this computer reaches the server, and it asks no other one for anything."""
 SETTINGS = {"apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False}}
@@ -43,7 +44,7 @@ def jupyter(folder: Path) -> Iterator[str]:
     own = folder.parent / "jupyter"
     for name, settings in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
     environment = {
         **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
@@ -90,7 +91,7 @@ class Notebook:
 
     def wait_idle(self) -> None:
         """Wait until the kernel is there and does nothing."""
-        self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for()
+        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
 
     def run(self, cell: int) -> None:
         """Run a cell, and wait until it is done."""
@@ -101,12 +102,16 @@ class Notebook:
             ".querySelector('.jp-InputPrompt').textContent)", arg=cell,
         )  # fmt: skip
 
+    def restart(self) -> None:
+        """Start another kernel in place of the one that is there."""
+        self.page.locator("jp-button[title*='Restart the kernel'], [data-command='notebook:restart-kernel']").first.click()
+        self.page.locator(".jp-Dialog .jp-mod-warn").click()
+        self.page.locator(".jp-Dialog").wait_for(state="detached")
+
     def cell(self, number: int) -> Any:
         return self.page.locator(".jp-CodeCell").nth(number)
 
     def printed(self, cell: int) -> str:
         """What a cell has printed, or its value as text."""
-        return "\n".join(self.cell(cell).locator(".jp-OutputArea-output pre").all_inner_texts())
+        return "\n".join(self.cell(cell).locator(".jp-OutputArea-output pre").all_inner_texts()).strip()
 
-
-__all__ = ["LIMIT", "TEXT", "Notebook", "Sequence", "jupyter", "missing", "write"]

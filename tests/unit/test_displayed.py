@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import widgets
 from support.fuzz import load
 from support.promised import NAMES
 
@@ -30,7 +31,7 @@ from pocketgpu.inspect.diff import diff
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
-from pocketgpu.notebook import plots, tables
+from pocketgpu.notebook import Viewer, plots, tables
 from pocketgpu.pica.pdc import display_mode
 from pocketgpu.pica.shader import Program
 from pocketgpu.sweeps.model.rows import Row
@@ -154,6 +155,9 @@ def of_tools(folder: Path) -> Iterator[Any]:
     app.until_text("Hello")
     yield from (app, app.program, app.capture())
     yield pocketgpu.Event("warning", "list.bad", BAD * 100, at="f0")
+    with pytest.MonkeyPatch.context() as patch:
+        widgets.without_page(patch, folder)
+        yield Viewer(SAMPLES / "sample.ctf.xz")
     yield from (pocketgpu.sweep(SCENES / "scene_3ds.pgc"), Row(BAD, "", "render", "refused", message=BAD * 100))
     yield tables.CaptureRow(BAD * 100, "refused", "", 0, None, None, 0, BAD)
 

@@ -4,7 +4,8 @@
     viewer.observe(lambda change: print(change["new"]), "address")    # prints the address of what is clicked
 
 It needs no server and no port: the panels are those of `pocketgpu view`, and their requests are messages of the kernel.
-A thread of its own answers them, so that it answers while a cell runs.
+A thread of its own answers them, so the kernel can go on with other work. It hears them between two cells: a widget
+waits while a cell runs.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Messages:
             self._reply(number, found)
 
     def _answered(self, number: int, asking: Future[Any]) -> None:
-        """On the machine's thread: a kernel that runs a cell keeps no answer waiting."""
+        """On the machine's thread: an answer does not wait until the kernel's own thread has time."""
         with self._lock:
             known = self._open.get(number)
             wanted = known is not None and known[0] is asking

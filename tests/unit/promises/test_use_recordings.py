@@ -188,6 +188,21 @@ def test_words_of_a_dump_are_decoded(tmp_path: Path) -> None:
     assert (decode_file(tmp_path / "dump.bin", "pica").rows["word"] == decoded.rows["word"]).all()
 
 
+def test_a_widget_shows_an_address_and_answers_about_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("anywidget")
+    from support.widgets import without_page
+
+    from pocketgpu.notebook import Viewer
+
+    without_page(monkeypatch, tmp_path)
+    for path in FILES.values():
+        viewer = Viewer(path, "f0", panels=("picture", "why"), height=300)
+        viewer.address = "f1/d0"
+        assert viewer.address == "f1/d0" and list(viewer.panels) == ["picture", "why"] and viewer.height == 300
+        assert viewer.capture.path == str(path) and viewer.answer().because == pocketgpu.debug(path).why("f1/d0").because
+        viewer.close()
+
+
 def test_a_sweep_gives_rows_and_a_table(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("duckdb")

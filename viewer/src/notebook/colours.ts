@@ -1,10 +1,7 @@
-// The colours of the page, for an element with a shadow: there the rules for the document's root are those for the host.
+// The colours of the page, for an element with a shadow.
 
 import text from "../../../src/pocketgpu/sweeps/report/assets/colours.css?inline";
 import { unsafeCSS, type CSSResult } from "lit";
-
-export function forHost(css: string): string {
-  return css.replace(/:root(\[[^\]]*\])?/g, (_, attribute?: string) => (attribute ? `:host(${attribute})` : ":host"));
-}
+import { forHost } from "./for_host";
 
 export const colours: CSSResult = unsafeCSS(forHost(text));

@@ -16,7 +16,7 @@ import { followTheme } from "./theme";
 
 const TITLES: Record<string, string> = { picture: "Picture", why: "Why" };
 /** Parts of the width that the first of two panels may have. */
-const [LEAST_PART, MOST_PART, FIRST_PART, STEP] = [0.2, 0.8, 0.56, 0.04];
+const [LEAST_PART, MOST_PART, FIRST_PART, STEP] = [0.2, 0.8, 0.6, 0.04];
 
 export class NotebookView extends LitElement {
   static override styles = [

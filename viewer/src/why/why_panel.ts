@@ -26,6 +26,11 @@ export class WhyPanel extends Panel {
         padding: 8px 10px 16px;
         contain: content;
       }
+      .bar .grow {
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: nowrap;
+      }
       .because {
         margin: 0 0 6px;
         font-size: 14px;

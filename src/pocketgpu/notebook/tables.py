@@ -35,7 +35,7 @@ MOST_COUNT: Final = 255
 
 @dataclass(frozen=True, repr=False)
 class DrawCost(Row):
-    """What a draw costs. draw: its number in the frame. `pass_`: the number of its pass; target: what the pass draws to.
+    """What a draw costs. draw: its number in the frame. `pass_`: the number of its pass; target: what that draws to.
     vertices: that it names. primitives, fragments: as `Inspection.costs` counts them."""
 
     address: str

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from support import widgets
 from support.notebooks import FIGURE, NOTEBOOKS, ROOT, VIEWER, Outputs, array_of, notebook, prose, run
 
 import pocketgpu
@@ -20,8 +20,7 @@ from pocketgpu.inspect.inspection import Inspection
 from pocketgpu.notebook import tables
 
 DATA = ROOT / "src" / "pocketgpu" / "data"
-WIDGET = ROOT / "src" / "pocketgpu" / "notebook" / "page" / "widget.js"
-HAS_VIEWER = WIDGET.is_file() and find_spec("anywidget") is not None
+HAS_VIEWER = not widgets.missing()
 MOST_CELLS = 25
 NAMES = {"first-pictures", "a-pixels-life", "building-a-triangle", "a-kernel", "a-corpus"}
 of_kernels = pytest.mark.filterwarnings("ignore:Proactor event loop", "ignore::DeprecationWarning")

@@ -1,5 +1,6 @@
 """Check the wheel in dist/: built once more from the same tree it is the same bytes, it is small enough, it has the
-files of the report that are no Python, and a sweep with it alone writes a report that lacks nothing.
+files of the report that are no Python, and of the built pages, and a sweep with it alone writes a report that lacks
+nothing.
 
     python tools/check_wheel.py [dist/pocketgpu-0.1.0-py3-none-any.whl]
 
@@ -20,6 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "src/pocketgpu/sweeps/report/assets"
+PAGES = {"view": ("index.html", "THIRD-PARTY.txt"), "notebook": ("widget.js", "THIRD-PARTY.txt")}
+"""Rooms with a page that Node.js builds, and files of it. The tree may have no page, but then it has none of them."""
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
 MEGABYTE = 1_000_000
 MOST_PACKED, MOST_INSTALLED = 15 * MEGABYTE, 60 * MEGABYTE
@@ -54,6 +57,17 @@ def lacking(wheel: Path) -> list[str]:
         names = set(archive.namelist())
     wanted = [path.relative_to(ROOT / "src").as_posix() for path in ASSETS.iterdir()]
     return sorted(name for name in wanted if name not in names)
+
+
+def lacking_pages(wheel: Path) -> list[str]:
+    """Files of the built pages that the wheel does not have; none if nothing was built."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    built = [path for room in PAGES for path in (ROOT / f"src/pocketgpu/{room}/page").rglob("*") if path.is_file()]
+    wanted = {path.relative_to(ROOT / "src").as_posix() for path in built}
+    if wanted:
+        wanted |= {f"pocketgpu/{room}/page/{name}" for room, files in PAGES.items() for name in files}
+    return sorted(wanted - names)
 
 
 def broken_report(wheel: Path) -> str:
@@ -99,9 +113,11 @@ def main() -> int:
     print(f"built again: {different or 'the same bytes'}")
     missing = lacking(wheel)
     print(f"of the report: {', '.join(missing) + ' missing' if missing else 'all files'}")
+    pages = lacking_pages(wheel)
+    print(f"of the pages: {', '.join(pages) + ' missing' if pages else 'all files'}")
     broken = broken_report(wheel)
     print(f"a report by it: {broken or 'whole'}")
-    return int(bool(different or missing or broken) or packed > MOST_PACKED or installed > MOST_INSTALLED)
+    return int(bool(different or missing or pages or broken) or packed > MOST_PACKED or installed > MOST_INSTALLED)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ class Notebook:
 
     def restart(self) -> None:
         """Start another kernel in place of the one that is there."""
-        self.page.locator("jp-button[title*='Restart the kernel'], [data-command='notebook:restart-kernel']").first.click()
+        self.page.locator("[data-command='notebook:restart-kernel'], jp-button[title*='Restart the k']").first.click()
         self.page.locator(".jp-Dialog .jp-mod-warn").click()
         self.page.locator(".jp-Dialog").wait_for(state="detached")
 

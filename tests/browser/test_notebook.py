@@ -5,6 +5,7 @@ JupyterLab takes some seconds to start and the kernel some more, so one notebook
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -89,6 +90,24 @@ class Widget:
         return str(self.page.evaluate(DIGEST, self.number))
 
 
+ALONE = """async ([script, still]) => {
+    const {default: widget} = await import(URL.createObjectURL(new Blob([script], {type: "text/javascript"})));
+    const kept = new DataView(new Uint8Array(still).buffer);
+    const state = {address: "f0", panels: ["picture", "why"], height: 300, _still: kept};
+    const model = {get: name => state[name], set() {}, save_changes() {}, send() {}, on() {}, off() {}};
+    const el = document.createElement("div");
+    el.className = "alone";
+    document.body.append(el);
+    widget.render({model, el});
+    const host = el.firstElementChild;
+    await host?.updateComplete;
+    const image = host?.shadowRoot.querySelector(".still img");
+    await image?.decode();
+    return [el.textContent, image ? [image.naturalWidth, image.naturalHeight] : null];
+}"""
+"""Show a widget to which nobody answers: its text outside of its shadow, and the size of the picture in it."""
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     folder = tmp_path_factory.mktemp("lab") / "notebooks"
@@ -134,6 +153,7 @@ def test_a_click_in_a_notebook_is_an_address_in_python(notebook: Notebook) -> No
     close(notebook)
     keep_keys(notebook, one)
     have_the_colours_of_the_notebook(notebook, one)
+    stand_without_a_kernel(notebook)
     lose_the_kernel(notebook, one)
 
 
@@ -209,6 +229,21 @@ def have_the_colours_of_the_notebook(notebook: Notebook, one: Widget) -> None:
     page.evaluate("delete document.body.dataset.jpThemeLight")
     page.emulate_media(color_scheme="light")
     one.wait("pg-why", f"{ground} === 'rgb(255, 255, 255)'")
+
+
+def stand_without_a_kernel(notebook: Notebook) -> None:
+    """A notebook on a site has nothing but what was saved: the widget shows the picture that it kept. Where another
+    version of the script was loaded before, it says so."""
+    page, script = notebook.page, jupyter.SCRIPT.read_text(encoding="utf-8")
+    picture = pocketgpu.open(browsing.sample("3DS")).render(range(1))
+    still = [*next(iter(picture)).top._repr_png_()]
+    assert page.evaluate(ALONE, [script, still]) == ["", [400, 240]]
+    page.get_by_text("no kernel answers").wait_for()
+    build = re.search(r'build="([0-9a-f]{12})"', script)
+    assert build is not None
+    text, size = page.evaluate(ALONE, [script.replace(build[1], "0" * 12), still])
+    assert "another version" in text and size is None
+    page.evaluate("document.querySelectorAll('.alone').forEach(one => one.remove())")
 
 
 def lose_the_kernel(notebook: Notebook, one: Widget) -> None:

@@ -159,3 +159,15 @@ def test_a_difference_between_wheels_is_named(wheel: Path, tmp_path: Path) -> No
     assert check["difference"](wheel, other) == "files differ: pocketgpu/__init__.py"
     assert check["MOST_PACKED"] > wheel.stat().st_size
     assert wheel.stat().st_size < check["installed_bytes"](wheel) < check["MOST_INSTALLED"]
+
+
+def test_a_file_of_a_built_page_that_the_wheel_lacks_is_named(wheel: Path, tmp_path: Path) -> None:
+    check = runpy.run_path(str(ROOT / "tools" / "check_wheel.py"))
+    assert check["lacking_pages"](wheel) == []
+    other = tmp_path / wheel.name
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(other, "w") as new:
+        pages = [name for name in old.namelist() if re.match(r"pocketgpu/(view|notebook)/page/", name)]
+        for info in old.infolist():
+            if info.filename != "pocketgpu/notebook/page/widget.js":
+                new.writestr(info, old.read(info))
+    assert check["lacking_pages"](other) == (["pocketgpu/notebook/page/widget.js"] if pages else [])

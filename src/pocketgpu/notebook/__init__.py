@@ -6,7 +6,7 @@
     viewer                                     # the picture, and why a pixel has its colour: click one
     viewer.answer()                            # the answer about what was clicked
 
-`widget.py` is what a notebook holds, `widget_machine.py` the machine behind it, and `widget_messages.py` what it and
+`widget.py` is what a notebook holds, `widget_machine.py` its machine, and `widget_messages.py` what it and
 its page say to each other. The page is in `viewer/`, and its built file is `page/widget.js`.
 
 `tables.py` has what the debugger counts as tables of rows (`rows.py`), `plots.py` the same as figures, and

@@ -1,4 +1,4 @@
-"""The machine behind a widget: a thread of its own, which starts with the first question and ends when nobody looks.
+"""The machine of a widget: a thread of its own, which starts with the first question and ends when nobody looks.
 
     machine = LentMachine(source, "f0/d3")
     machine.answer(lambda desk: desk.side("a").why("f0/d3"))

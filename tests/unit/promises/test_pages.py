@@ -30,12 +30,12 @@ DOTTED = {
     *(f"{module}.{name}" for module, names in NAMES.items() for name in names),
     *(f"{name}.{member}" for name, members in MEMBERS.items() for member in members),
 }
-# What examples use of Python, NumPy and Pillow.
+# What examples use of Python, NumPy, Pillow and widgets.
 FOREIGN = frozenset(
     {"__name__", "any", "arange", "array", "array_equal", "astype", "count_nonzero", "dtype", "executable", "float32"}
     | {"flatnonzero", "isnan", "items", "join", "loads", "nbytes", "ones", "read_bytes", "repeat", "run", "save"}
     | {"shape", "splitlines", "startswith", "stdout", "sum", "to_bytes", "tobytes", "tolist", "uint8", "unique"}
-    | {"fromfile", "scale", "sql", "uint32", "write_bytes", "zeros"}
+    | {"fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
 )
 
 

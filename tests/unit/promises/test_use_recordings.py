@@ -199,7 +199,8 @@ def test_a_widget_shows_an_address_and_answers_about_it(tmp_path: Path, monkeypa
         viewer = Viewer(path, "f0", panels=("picture", "why"), height=300)
         viewer.address = "f1/d0"
         assert viewer.address == "f1/d0" and list(viewer.panels) == ["picture", "why"] and viewer.height == 300
-        assert viewer.capture.path == str(path) and viewer.answer().because == pocketgpu.debug(path).why("f1/d0").because
+        assert viewer.capture.path == str(path)
+        assert viewer.answer().because == pocketgpu.debug(path).why("f1/d0").because
         viewer.close()
 
 

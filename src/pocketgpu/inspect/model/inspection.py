@@ -54,11 +54,9 @@ class Inspection(ABC):
 
     capture: Capture
     choices: Mapping[str, str] = MappingProxyType({})
-    """Behaviour that was chosen (`pocketgpu switches`)."""
     evaluator: str = "llvm"
-    """What runs its machines: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`."""
     forced: tuple[ForcedWord, ...] = ()
-    """Registers that hold other words than the capture writes."""
+    """Behaviour that was chosen (`pocketgpu switches`), what runs the machines, and words that registers shall hold."""
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
@@ -429,8 +427,7 @@ class Inspection(ABC):
         raise UsageError(f"primitives of a {self.capture.console} cannot be named", location=str(at))
 
     def answered(self, place: Address | str) -> Any:
-        """Like `why`, without `every`. The answer is kept until another one is asked for, as a viewer asks for the same
-        one in several places.
+        """Like `why`, without `every`. The answer is kept until another one is asked for: viewers ask several times.
 
         :raises UsageError: see `why`.
         """

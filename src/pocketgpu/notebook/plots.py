@@ -77,9 +77,7 @@ def costs(run: Inspection, frame: int = 0) -> Figure:
     :raises UsageError: there is no such frame, or Plotly is not installed.
     """
     table = tables.costs(run, frame)
-    figure = _plotly("subplots").make_subplots(
-        rows=len(COLUMNS), shared_xaxes=True, vertical_spacing=0.04, row_heights=[1] * len(COLUMNS)
-    )
+    figure = _plotly("subplots").make_subplots(rows=len(COLUMNS), shared_xaxes=True, vertical_spacing=0.04)
     names = _legend(row.target for row in table)
     for number, name in enumerate(dict.fromkeys(names.values())):
         rows = [row for row in table[:MOST_BARS] if names[row.target] == name]
@@ -152,9 +150,7 @@ def overdraw(run: Inspection, place: Address | str = "f0", over: Over = "frame")
             sizing="stretch", layer="below",
         )  # fmt: skip
     figure.update_xaxes(range=(-0.5, width - 0.5), constrain="domain", showgrid=False, zeroline=False)
-    figure.update_yaxes(
-        range=(height - 0.5, -0.5), scaleanchor="x", constrain="domain", showgrid=False, zeroline=False
-    )
+    figure.update_yaxes(range=(height - 0.5, -0.5), scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
     notes = [f"the most of each {side}x{side} pixels" if side > 1 else ""]
     notes += [f"{MOST_SHOWN} means so many or more" if most == MOST_SHOWN else "", tables.left_text(found.left)]
     return _laid_out(figure, f"{found}  {found.address}", tables.sentences(*notes), 3 * _ROW)

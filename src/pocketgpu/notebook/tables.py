@@ -136,16 +136,15 @@ def costs(run: Inspection, frame: int = 0) -> Table[DrawCost]:
 
     :raises UsageError: there is no such frame.
     """
-    found, events = run.costs(frame), run.events(frame)
+    found = run.costs(frame)
     targets = {one.number: one.target for one in run.passes(frame)}
+    columns = (one.tolist() for one in (found.vertices, found.primitives, found.fragments))
     rows = []
-    columns = (found.events, found.vertices, found.primitives, found.fragments)
-    for number, vertices, primitives, fragments in zip(*(one.tolist() for one in columns), strict=True):
-        event = events[number]
+    for event, vertices, primitives, fragments in zip(run.draws(frame), *columns, strict=True):
+        assert event.draw is not None
         target = "" if event.pass_ is None else targets.get(event.pass_, "")
-        draw = -1 if event.draw is None else event.draw
         rows.append(DrawCost(
-            str(event.address), draw, event.pass_, target, event.title, vertices, primitives, fragments
+            str(event.address), event.draw, event.pass_, target, event.title, vertices, primitives, fragments
         ))  # fmt: skip
     return Table(DrawCost, rows, str(found), left_text(found.left))
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_DRAWS: Final = 1000
 """Draws of a frame that are looked at."""
+MOST_USES: Final = 1000
+"""Textures that are told apart."""
 MOST_TILES: Final = 100
 """Textures on a sheet."""
 TILE: Final = 128
@@ -130,7 +132,7 @@ def uses_of(run: Inspection, frame: int, pictures: bool = False) -> Sheet:
     """
     draws = run.draws(frame)
     uses: dict[tuple[object, ...], Use] = {}
-    refused = 0
+    refused = more = 0
     for event in draws[:MOST_DRAWS]:
         try:
             bound = list(run.seek(event.address).textures.values())
@@ -146,19 +148,24 @@ def uses_of(run: Inspection, frame: int, pictures: bool = False) -> Sheet:
                 facts.kind, facts.format, facts.width, facts.height, facts.depth, facts.layers, facts.levels,
                 facts.address, facts.fault,
             )  # fmt: skip
+            if key not in uses and len(uses) == MOST_USES:
+                more += 1
+                continue
             if key not in uses:
                 uses[key] = Use(facts, _size(texture), event.address)
                 uses[key].picture = _picture(texture) if pictures else None
             uses[key].draws += key not in seen
             seen.add(key)
-    return Sheet(frame, [*uses.values()], "; ".join(_left(len(draws), refused)))
+    return Sheet(frame, [*uses.values()], "; ".join(_left(len(draws), refused, more)))
 
 
-def _left(draws: int, refused: int) -> Iterator[str]:
+def _left(draws: int, refused: int, more: int) -> Iterator[str]:
     if draws > MOST_DRAWS:
         yield f"only the first {MOST_DRAWS} of {draws} draws"
     if refused:
         yield f"textures of {counted(refused, 'draw')} cannot be read"
+    if more:
+        yield f"only the first {MOST_USES} textures; {counted(more, 'use')} of others"
 
 
 def _size(texture: Texture) -> int | None:

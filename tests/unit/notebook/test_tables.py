@@ -268,6 +268,10 @@ def test_sheets_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texture_uses, "MOST_DRAWS", 2)
     sheet = uses(*[(made(n),) for n in range(4)])
     assert len(sheet.uses) == 2 and sheet.left == "only the first 2 of 4 draws"
+    monkeypatch.setattr(texture_uses, "MOST_USES", 3)
+    sheet = uses((made(1), made(2)), (made(3), made(4), made(1)))
+    assert [(one.facts.address, one.draws) for one in sheet.uses] == [(1, 2), (2, 1), (3, 1)]
+    assert sheet.left == "only the first 3 textures; 1 use of others"
     assert uses().image.size == (144, 174) and str(uses()) == "frame 0: 0 textures, 0 bytes"
 
 

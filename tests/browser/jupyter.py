@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,27 @@ def missing() -> str:
     return "" if SCRIPT.is_file() else "the widget is not built: make page"
 
 
+class Lab:
+    """A JupyterLab that starts."""
+
+    def __init__(self, runtime: Path, pid: int) -> None:
+        self._written = runtime / f"jpserver-{pid}.json"
+
+    @cached_property
+    def url(self) -> str:
+        """Its address, which it writes down when it is there."""
+        end = time.monotonic() + _STARTS
+        while time.monotonic() < end:
+            try:
+                return str(json.loads(self._written.read_text())["url"])
+            except (FileNotFoundError, json.JSONDecodeError):
+                time.sleep(0.05)
+        raise TimeoutError("JupyterLab does not start")
+
+
 @contextmanager
-def jupyter(folder: Path) -> Iterator[str]:
-    """The address of a JupyterLab about a folder. What it keeps lies beside that."""
+def jupyter(folder: Path) -> Iterator[Lab]:
+    """A JupyterLab about a folder. What it keeps lies beside that."""
     own = folder.parent / "jupyter"
     for name, settings in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / name
@@ -56,21 +75,10 @@ def jupyter(folder: Path) -> Iterator[str]:
     with (own.parent / "jupyter.log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=folder)
         try:
-            yield _url(own / "runtime", process.pid)
+            yield Lab(own / "runtime", process.pid)
         finally:
             process.terminate()
             process.wait(_STARTS)
-
-
-def _url(runtime: Path, pid: int) -> str:
-    """The address that a server has written down."""
-    end = time.monotonic() + _STARTS
-    while time.monotonic() < end:
-        try:
-            return str(json.loads((runtime / f"jpserver-{pid}.json").read_text())["url"])
-        except (FileNotFoundError, json.JSONDecodeError):
-            time.sleep(0.05)
-    raise TimeoutError("JupyterLab does not start")
 
 
 def write(path: Path, *cells: str) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import browsing, jupyter
 from browser.browsing import Browser
-from browser.jupyter import Notebook, write
+from browser.jupyter import Lab, Notebook, write
 
 import pocketgpu
 from pocketgpu.inspect.address import Address
@@ -109,18 +108,19 @@ ALONE = """async ([script, still]) => {
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("lab") / "notebooks"
     folder.mkdir()
     write(folder / "widgets.ipynb", *CELLS)
-    with jupyter.jupyter(folder) as url:
-        yield url, folder
+    with jupyter.jupyter(folder) as found:
+        yield found
 
 
 @pytest.fixture
-def notebook(browser: Browser, lab: tuple[str, Path]) -> Iterator[Notebook]:
-    """The notebook in a fresh browser context; nothing may go wrong in it, and nothing leaves this computer."""
-    url, _ = lab
+def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
+    """The notebook in a fresh browser context; nothing may go wrong in it, and nothing leaves this computer. JupyterLab
+    starts while the browser does."""
+    url = lab.url
     context = browser.fresh(viewport={"width": 880, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(browsing.LIMIT)
@@ -215,6 +215,10 @@ def keep_keys(notebook: Notebook, one: Widget) -> None:
     field.press("Enter")
     assert field.get_attribute("aria-invalid") == "true"
     one.go("f1/d2")
+    one.wait("pg-why", "element.asked === 'f1/d2' && element.latest.state === 'idle'")
+    one.box.get_by_role("button", name="Next draw").click()
+    one.wait("pg-why", "element.asked === 'f1/d3' && element.latest.state === 'idle'")
+    one.box.get_by_role("button", name="Previous draw").click()
     one.wait("pg-why", "element.asked === 'f1/d2' && element.latest.state === 'idle'")
     assert notebook.page.locator(".jp-Dialog").count() == 0
 

@@ -26,6 +26,19 @@ function opened(draws = 3): EventTree {
 
 const titles = (tree: EventTree): string[] => Array.from({ length: tree.count }, (_, row) => tree.row(row)!.title);
 
+test("the draws beside a place are in its frame, and no other events count", () => {
+  const tree = opened(2);
+  const beside = (address: string): (string | null)[] => [tree.drawBeside(address, -1), tree.drawBeside(address, 1)];
+  expect(beside("f0")).toEqual(["f0/d3", "f0/d0"]);
+  expect(beside("f0/d1")).toEqual(["f0/d0", "f0/d2"]);
+  expect(beside("f0/d1/px3,4")).toEqual(["f0/d0", "f0/d2"]);
+  expect(beside("f0/d0")).toEqual([null, "f0/d1"]);
+  expect(beside("f0/d3")).toEqual(["f0/d2", null]);
+  // The clear before the second pass.
+  expect(beside("f0/e4")).toEqual(["f0/d1", "f0/d2"]);
+  for (const address of ["f1", "f9/d0", "nowhere", ""]) expect(beside(address)).toEqual([null, null]);
+});
+
 test("frames come first, with the rest after the last one", () => {
   expect(titles(new EventTree(2, true))).toEqual(["frame 0", "frame 1", "after the last frame"]);
 });

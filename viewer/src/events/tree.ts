@@ -286,6 +286,19 @@ export class EventTree {
     return event ? event.draw !== null : null;
   }
 
+  /** The draw before or after an address; of a frame the last or the first one. Null: its frame has none there. */
+  drawBeside(address: string, step: 1 | -1): string | null {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    const events = frame?.loaded?.events;
+    if (!frame || !events) return null;
+    const event = this.findEvent(frame, parsed.draw, parsed.event);
+    for (let at = event >= 0 ? event + step : step > 0 ? 0 : events.length - 1; events[at]; at += step) {
+      if (events[at]!.draw !== null) return addressOf(frame.number, events[at]!);
+    }
+    return null;
+  }
+
   /** The row of an address, or of the nearest thing around it that has one; -1 if there is none. */
   rowOf(address: string): number {
     const parsed = parseAddress(address);

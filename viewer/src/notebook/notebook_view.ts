@@ -229,6 +229,7 @@ export class NotebookView extends LitElement {
             .value=${address}
           />
         </form>
+        <span class="group">${this.stepButton(-1)} ${this.stepButton(1)}</span>
         ${this.stateText()}
       </div>
       <div class="panels">
@@ -242,6 +243,20 @@ export class NotebookView extends LitElement {
     const [first, second] = namesOf(this.model).map((name) => this.panels.get(name)!);
     if (first) first.style.flexGrow = second ? String(this.share * 100) : "";
     if (second) second.style.flexGrow = String((1 - this.share) * 100);
+  }
+
+  private stepButton(step: 1 | -1): TemplateResult {
+    const { store, selection } = this.session;
+    const address = store.tree.drawBeside(selection.address, step);
+    const name = step < 0 ? "Previous draw" : "Next draw";
+    return html`<button
+      aria-label=${name}
+      title=${address ? `${name}: ${address}` : name}
+      ?disabled=${!address}
+      @click=${() => address && selection.select(address)}
+    >
+      ${step < 0 ? "‹" : "›"}
+    </button>`;
   }
 
   private stateText(): TemplateResult {

@@ -113,6 +113,7 @@ wheel: $(VENV)/.ready-test
 	$(BIN)/python tools/check_wheel.py
 
 docs: $(VENV)/.ready-docs
+	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
 
 clean:

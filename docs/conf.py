@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+SOURCE = HERE.parent / "src"
+sys.path[:0] = [str(HERE), str(HERE / "extensions"), str(SOURCE)]
+# Kernels of notebooks run the same package.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
 
 import generate_registers  # noqa: E402  (found by the path above)
 
@@ -17,17 +21,50 @@ author = "pocketgpu contributors"
 copyright = author
 release = version = pocketgpu.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["build", "_build"]
+extensions = ["myst_nb", "plotly_figures", "sphinx.ext.autodoc"]
+exclude_patterns = ["build", "_build", "extensions"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
+html_static_path = ["static"]
+html_css_files = ["notebooks.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-# A type that only checkers import: without it no type of that signature is resolved.
-autodoc_type_aliases = {"Uniform": "pocketgpu.inspect.decode.uniforms.Uniform"}
+# Types that only checkers import: without them no type of that signature is resolved.
+autodoc_type_aliases = {
+    "App": "pocketgpu.guests.App",
+    "Uniform": "pocketgpu.inspect.decode.uniforms.Uniform",
+    "Written": "pocketgpu.guests.writers.Written",
+}
 autodoc_default_options = {"members": True, "show-inheritance": True}
+
+# Notebooks run while the site is built; a cell that fails is an error of the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+# A widget has no kernel here: the picture that it keeps is shown, and nothing is loaded from other hosts.
+nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+nb_ipywidgets_js = {}
+WIDGET = SOURCE / "pocketgpu" / "notebook" / "page" / "widget.js"
+if not WIDGET.is_file():
+    print("the viewer's widget is not built (make page): notebooks with it are shown without what they print")
+    with_widget = [path for path in (HERE / "notebooks").glob("*.ipynb") if '"viewer"' in path.read_text("utf-8")]
+    nb_execution_excludepatterns = [path.relative_to(HERE).as_posix() for path in with_widget]
 
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
+
+
+def know_names(app: object, method: object, bound: bool) -> None:
+    """Give the `__init__` of a dataclass (`late_dataclass.py`) the names of its module: its types are written with
+    them, and "Event" alone is two things."""
+    module = sys.modules.get(getattr(method, "__module__", ""))
+    for name, value in vars(module).items() if getattr(method, "__name__", "") == "__init__" else ():
+        method.__globals__.setdefault(name, value)
+
+
+def setup(app: object) -> None:
+    app.connect("autodoc-before-process-signature", know_names)

@@ -31,7 +31,7 @@ from pocketgpu.inspect.diff import diff
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
-from pocketgpu.notebook import Viewer
+from pocketgpu.notebook import Viewer, plots, tables
 from pocketgpu.pica.pdc import display_mode
 from pocketgpu.pica.shader import Program
 from pocketgpu.sweeps.model.rows import Row
@@ -44,7 +44,8 @@ MOST = 200
 TABLES = {
     "Birth", "Capture", "CaptureInfo", "Decoded", "Difference", "Event", "Explanation", "Frame", "Funnel",
     "MaxwellInfo",
-    "Mesh", "Moment", "Outputs", "Registers", "Report", "Screen", "Step", "Surface", "Texture", "Trace", "Why",
+    "Mesh", "Moment", "Outputs", "Registers", "Report", "Screen", "Sheet", "Step", "Surface", "Table", "Texture",
+    "Trace", "Why",
 }  # fmt: skip
 TAGS = {"p", "table", "tr", "th", "td", "pre", "img", "b", "code", "ol", "li", "span", "div", "br"}
 BAD = "<script>alert('&')</script>\x1b[31m\r\nsecond"
@@ -108,6 +109,10 @@ def of_draws(run: Inspection, pixel: str) -> Iterator[Any]:
     yield from (*moment.textures.values(), *moment.programs.values(), *moment.constants, *moment.vertex_buffers)
     yield from moment.changes("reset")[:3]
     yield from (run.why("f0/d1"), run.why(pixel))
+    shown = (tables.costs, tables.frames, tables.overdraw, tables.textures, tables.events)
+    found = [show(run, *at) for show, at in zip(shown, ((), ((0,),), ("f0",), (), ()), strict=True)]
+    yield from (one for table in (*found, tables.funnel(run, "f0/d1")) for one in (table, *table[:1]))
+    yield plots.textures(run)
 
 
 def of_builders() -> Iterator[Any]:
@@ -154,6 +159,7 @@ def of_tools(folder: Path) -> Iterator[Any]:
         widgets.without_page(patch, folder)
         yield Viewer(SAMPLES / "sample.ctf.xz")
     yield from (pocketgpu.sweep(SCENES / "scene_3ds.pgc"), Row(BAD, "", "render", "refused", message=BAD * 100))
+    yield tables.CaptureRow(BAD * 100, "refused", "", 0, None, None, 0, BAD)
 
 
 @pytest.fixture(scope="module")

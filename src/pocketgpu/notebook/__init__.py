@@ -9,7 +9,10 @@
 `widget.py` is what a notebook holds, `widget_machine.py` its machine, and `widget_messages.py` what it and
 its page say to each other. The page is in `viewer/`, and its built file is `page/widget.js`.
 
-The widget needs the extra `notebook`.
+`tables.py` has what the debugger counts as tables of rows (`rows.py`), `plots.py` the same as figures, and
+`texture_uses.py` finds the textures of a frame.
+
+The widget and the figures need the extra `notebook`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ from pocketgpu.inspect.stepping import (
     watch_launches,
     watch_stage,
 )
+from pocketgpu.notebook import plots, rows, tables
 from pocketgpu.pica.shader import Program
+from pocketgpu.sweeps.sweep import Sweep
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -306,3 +308,48 @@ def test_a_recording_is_checked() -> None:
     assert not report.failed
     finding = report.findings[0]
     assert finding.rule.severity in ("warning", "note") and finding.at.startswith("f0") and finding.message
+
+
+# tables and plots
+
+
+def test_tables_have_what_the_debugger_counts(switch: Inspection) -> None:
+    table = tables.costs(switch, 0)
+    assert isinstance(table, rows.Table) and table.kind is tables.DrawCost and table.title and table.left == ""
+    draw = table.sorted("fragments")[0]
+    assert isinstance(draw, tables.DrawCost) and draw.fragments == max(table.columns["fragments"])
+    assert draw.address == f"f0/d{draw.draw}" and draw.title and draw.target == switch.passes(0)[draw.pass_ or 0].target
+    (frame,) = tables.frames(switch, (0,))
+    assert isinstance(frame, tables.FrameCost) and (frame.frame, frame.draws) == (0, len(table))
+    assert (frame.vertices, frame.primitives) == tuple(sum(table.columns[one]) for one in ("vertices", "primitives"))
+    assert frame.passes == len(switch.passes(0)) and draw.vertices >= draw.primitives > 0
+    pixels = tables.overdraw(switch, "f0")[-1]
+    assert isinstance(pixels, tables.OverdrawCount) and pixels.fragments > 0 and 0 < pixels.share <= 1 and pixels.pixels
+    texture = tables.textures(switch)[0]
+    assert isinstance(texture, tables.TextureUse) and texture.bytes and texture.draws and texture.first[:4] == "f0/d"
+    assert min(texture.width, texture.height, texture.depth, texture.layers, texture.levels) >= 1
+    assert texture.bound and texture.kind and texture.format and texture.memory.startswith("0x") and texture.fault == ""
+    event = tables.events(switch)[0]
+    assert isinstance(event, tables.EventRow) and event.address == "f0/e0" and event.unit and event.kind and event.title
+    assert event.reads >= 0 and event.writes >= 0 and event.pass_ is not None
+    stage = tables.funnel(switch, "f0/d1")[0]
+    assert isinstance(stage, tables.StageCount) and stage.stage and stage.of and stage.came >= stage.passed > 0
+    assert stage.stopped == 0 and stage.stopped_by == "" and stage.register == ""
+
+
+def test_a_sweep_is_a_table() -> None:
+    sweep: Sweep = pocketgpu.sweep(DATA / "scene_3ds.pgc", "info")
+    assert len(tables.captures(sweep)) == 0 and tables.captures(sweep).kind is tables.CaptureRow
+    row = tables.CaptureRow("a.pgc", "done", "3DS", 2, 1.5, 3, 0, "")
+    assert (row.capture, row.state, row.console, row.frames) == ("a.pgc", "done", "3DS", 2)
+    assert (row.milliseconds, row.draws, row.findings, row.message) == (1.5, 3, 0, "")
+    assert list(plots.times(sweep).data) == []
+
+
+def test_plots_are_figures(switch: Inspection) -> None:
+    for figure in (plots.costs(switch), plots.frames(switch, (0,)), plots.overdraw(switch), plots.timeline(switch),
+                   plots.funnel(switch, "f0/d1")):  # fmt: skip
+        assert figure.data and figure.layout.title.text
+    sheet = plots.textures(switch)
+    assert isinstance(sheet, plots.Sheet) and sheet.frame == 0 and sheet.left == "" and len(sheet.uses) > 0
+    assert sheet.image.size[0] > 100

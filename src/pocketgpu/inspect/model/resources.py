@@ -158,6 +158,14 @@ class Texture(Displayed, ABC):
     def texel_bytes(self) -> int:
         """Bytes that hold a texel or, of a compressed format, a block of texels."""
 
+    @property
+    @abstractmethod
+    def memory_size(self) -> int:
+        """Bytes of memory that its levels and layers take, with what lies between them.
+
+        :raises UsageError: it cannot be read.
+        """
+
     def sampled(self, part: TexturePart, x: int, y: int) -> list[float]:
         """The four components of a texel as programs get them without filtering: numbers of the format, whole ones of
         a format of integers.

@@ -171,6 +171,14 @@ class HandleTexture(Texture):
     def texel_bytes(self) -> int:
         return self._known().format.bytes
 
+    @property
+    def memory_size(self) -> int:
+        header = self._known()
+        if header.layout == "block-linear":
+            return header.mips.size
+        rows = header.surface()[0].layout
+        return (rows.height - 1) * header.pitch + rows.width_bytes
+
     def addresses(self, part: TexturePart) -> NDArray[np.int64]:
         header = self._known()
         if part.width * part.height > MOST_TEXELS:

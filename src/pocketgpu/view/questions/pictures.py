@@ -13,7 +13,7 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.overdraw import OVER, Over
 from pocketgpu.inspect.model.pictures import MomentPicture, TargetPart
-from pocketgpu.pictures import to_png
+from pocketgpu.pictures import thinned, to_png
 from pocketgpu.view.questions.arrays import TAG_BYTES, Arrays
 from pocketgpu.view.questions.asking import FORMS, Asked, Buffer, Json, Pixels, Question
 from pocketgpu.view.questions.parameters import Parameters
@@ -81,7 +81,7 @@ def _picture(given: Parameters) -> Question:
 def smaller(pixels: np.ndarray, most: int) -> np.ndarray:
     """Every n-th pixel, so that no side has more than `most`; 0: all of them."""
     step = max(1, -(-max(pixels.shape[:2]) // most)) if most else 1
-    return pixels if step == 1 else np.ascontiguousarray(pixels[step // 2 :: step, step // 2 :: step])
+    return pixels if step == 1 else np.ascontiguousarray(thinned(pixels, step))
 
 
 def _numbers(given: Parameters) -> Question:

@@ -101,6 +101,10 @@ class UnitTexture(Texture):
     def texel_bytes(self) -> int:
         return self._pixel.block_bytes or max(1, self._pixel.bits // 8)
 
+    @property
+    def memory_size(self) -> int:
+        return sum(place.size for place in self.places)
+
     def addresses(self, part: TexturePart) -> NDArray[np.int64]:
         if part.layer >= len(self.places):
             raise UsageError(f"{part.name} is not in memory", location=part.name)

@@ -31,7 +31,7 @@ from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.disassembler import disassemble
 from pocketgpu.pica.shader.disassembler import instruction_text as pica_text
 from pocketgpu.pica.shader.flow import flow_of
-from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin
+from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin, register_of
 from pocketgpu.wording import counted
 
 KINDS = ("cubin", "dksh", "sass", "maxwell", "shbin", "pica")
@@ -55,6 +55,7 @@ class ShaderProgram:
     descriptors: tuple[int, ...] = ()
     entry: int = 0
     data: Mapping[str, bytes] = field(default_factory=dict)
+    executable: Executable | None = None
 
     def instructions(self) -> list[dict[str, Any]]:
         """Every instruction of a Maxwell program as plain data.
@@ -294,24 +295,39 @@ def _pica_program(name: str, shader: Shbin, one: Executable) -> ShaderProgram:
         "constants": {
             name: list(value) if isinstance(value, tuple) else value for name, value in one.constants.items()
         },
-        "uniforms": [{"name": name, "first": first, "last": last} for name, first, last in one.uniforms],
+        "uniforms": [
+            {"name": name, "first": first, "last": last, "register": _register(first)}
+            for name, first, last in one.uniforms
+        ],
+        "labels": {label: place for place, label in sorted(one.labels.items())},
     }
-    return _pica_code(name, shader.code, shader.descriptors, one.entry, facts)
+    if one.geometry is not None:
+        facts["geometry"] = {"mode": one.geometry.mode, "array": one.geometry.array, "vertices": one.geometry.vertices}
+    return _pica_code(name, shader.code, shader.descriptors, one.entry, facts, one)
+
+
+def _register(number: int) -> str | None:
+    """The register of an entry in the table of uniforms."""
+    found = register_of(number)
+    return None if found is None else f"{found[0]}{found[1]}"
 
 
 def _pica_code(
-    name: str, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, facts: dict[str, Any]
-) -> ShaderProgram:
+    name: str, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, facts: dict[str, Any],
+    executable: Executable | None = None,
+) -> ShaderProgram:  # fmt: skip
+    labels = executable.labels if executable is not None else {}
     raw = b"".join(word.to_bytes(4, "little") for word in code)
     return ShaderProgram(
         name,
         "3ds",
-        lambda control: disassemble(code, descriptors, entry=entry, exact=control).rstrip("\n"),
+        lambda control: disassemble(code, descriptors, entry=entry, exact=control, labels=labels).rstrip("\n"),
         facts,
         raw,
         words=code,
         descriptors=descriptors,
         entry=entry,
+        executable=executable,
     )
 
 

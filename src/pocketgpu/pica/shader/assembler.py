@@ -105,8 +105,14 @@ class Assembly:
 
 
 def problems(source: str, most: int = 100, stop: Callable[[], bool] | None = None) -> list[ShaderError]:
-    """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits."""
-    return problems_of([("", source)], most, stop)
+    """What is wrong with a text, in the order of its lines: up to `most` errors. stop: says when nobody waits.
+
+    A procedure that is missing is a warning: it may be in another text.
+    """
+    found = problems_of([("", source)], most, stop)
+    for one in found:
+        one.warning |= one.elsewhere
+    return found
 
 
 def problems_of(
@@ -118,8 +124,11 @@ def problems_of(
     with contextlib.suppress(ShaderError, Enough), errors:
         assembler.run(texts)
     order = {name: number for number, (name, _) in enumerate(texts)}
-    found = [one for one in (*errors.found, *assembler.reading.warnings) if not one.follows]
-    return sorted(found[:most], key=lambda error: (order.get(error.file, 0), error.line, error.column))
+    found = {
+        (one.file, one.line, one.column, one.message): one
+        for one in (*errors.found, *assembler.reading.warnings) if not one.follows
+    }  # fmt: skip
+    return sorted([*found.values()][:most], key=lambda error: (order.get(error.file, 0), error.line, error.column))
 
 
 def assemble(source: str, *, words: int = 512) -> Assembly:
@@ -163,7 +172,8 @@ class _Assembler(Statements):
         starts = [self._start(unit) for unit in self.units]
         regions = list(self.procs.values())
         for unit, start in zip(self.units, starts, strict=True):
-            if unit.exported and (unit.entry is not None or "main" in unit.labels):
+            # In a text with mistakes, the end may be in one of those lines.
+            if unit.exported and not self.errors.found and (unit.entry is not None or "main" in unit.labels):
                 entry_remarks(reading, files, self.items, code, start, regions)
         warnings = tuple(f"line {one.line}: {one.message}" for one in reading.warnings)
         return [

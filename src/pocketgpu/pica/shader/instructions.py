@@ -51,9 +51,11 @@ class Instructions:
         self.procs: dict[str, tuple[int, int]] = {}
         """First address of each procedure, and the one after its last."""
         self.unit = Unit(0, "", Names(self.reading), Uniforms())
+        self.begins = 0
+        """The column of the statement that is read."""
 
     def add(self, item: NewWord) -> None:
-        item.text = self.unit.number
+        item.text, item.begins = self.unit.number, self.begins
         self.items.append(item)
 
     def new(self, code: int, op: Opcode, **fields: int) -> NewWord:
@@ -132,8 +134,9 @@ class Instructions:
             self.reading.at(name)
             if name not in self.procs:
                 close = difflib.get_close_matches(name, self.procs, 1)
-                hint = f"Did you mean {close[0]}?" if close else None
-                raise self.reading.error(f"no .proc {name}", hint=hint, follows=name in unit.names.broken)
+                hint = f"Did you mean {close[0]}?" if close else "It may be in a text that is assembled with this one."
+                follows = name in unit.names.broken
+                raise self.reading.error(f"no .proc {name}", hint=hint, follows=follows, elsewhere=not close)
             return self.procs[name]
 
         return look

@@ -87,7 +87,7 @@ def entry_remarks(
     for at in _Walk(code, regions).leaves(start, end)[:1]:
         real = next((n for n in range(at, -1, -1) if not items[n].padding), at)
         item = items[real]
-        reading.file, reading.line, reading.column = files[item.text], item.line, item.column
+        reading.file, reading.line, reading.column = files[item.text], item.line, item.begins
         reading.warn("control runs on past this last instruction, and there is no end", hint="Write end after it.")
 
 

@@ -15,12 +15,13 @@ class ShaderError(UsageError):
 
     `line`: its number, from 1 (0: the program as a whole). `column`: where in the line, from 1 (0: not known). `file`:
     the name of the text, "" if it has none. `warning`: it can be assembled, but a console may not run it; only
-    `problems` says so. `follows`: it only results from a mistake that is reported where it was made.
+    `problems` says so. `follows`: it only results from a mistake that is reported where it was made. `elsewhere`: it is
+    none if another text, which is assembled with this one, has what is missing.
     """
 
     def __init__(
         self, message: str, line: int, *, column: int = 0, hint: str | None = None, warning: bool = False,
-        file: str = "", follows: bool = False,
+        file: str = "", follows: bool = False, elsewhere: bool = False,
     ) -> None:  # fmt: skip
         place = f"line {line}, column {column}" if column else f"line {line}"
         parts = [part for part in (file, place if line else "") if part]
@@ -30,6 +31,7 @@ class ShaderError(UsageError):
         self.file = file
         self.warning = warning
         self.follows = follows
+        self.elsewhere = elsewhere
 
 
 class Piece(str):
@@ -75,7 +77,8 @@ class Operand:
 class NewWord:
     """One word to assemble: `fields` known already, `targets` to be filled when all labels are known.
 
-    text: the number of the text that it comes from. padding: the assembler put it there.
+    begins: the column of its statement. text: the number of the text that it comes from. padding: the assembler put it
+    there.
     """
 
     line: int
@@ -87,6 +90,7 @@ class NewWord:
     care: int = 0
     number: int | None = None
     flow: bool = False
+    begins: int = 0
     text: int = 0
     padding: bool = False
 
@@ -119,8 +123,12 @@ class Reading:
         if isinstance(text, Piece):
             self.column = text.column + offset
 
-    def error(self, message: str, *, hint: str | None = None, follows: bool = False) -> ShaderError:
-        return ShaderError(message, self.line, column=self.column, hint=hint, file=self.file, follows=follows)
+    def error(
+        self, message: str, *, hint: str | None = None, follows: bool = False, elsewhere: bool = False
+    ) -> ShaderError:
+        return ShaderError(
+            message, self.line, column=self.column, hint=hint, file=self.file, follows=follows, elsewhere=elsewhere
+        )
 
     def warn(self, message: str, *, hint: str | None = None) -> None:
         self.warnings.append(

@@ -57,6 +57,7 @@ class Statements(Instructions):
                     name, text = match[1], text.part(match.end())
                     self.label(name)
                 reading.at(text)
+                self.begins = text.column
                 if text.startswith("."):
                     self.directive(text)
                 elif text:

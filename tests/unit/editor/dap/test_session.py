@@ -103,7 +103,7 @@ def test_steps_over_in_out_and_back(at_entry: Editor) -> None:
     assert lines(editor, "next", 1) == [4] and lines(editor, "stepIn", 1) == [15]
     frames = editor.ask("stackTrace", threadId=1)
     assert [one["line"] for one in frames["stackFrames"]] == [15, 4] and frames["totalFrames"] == 2
-    assert frames["stackFrames"][0]["name"].startswith("routine 0x")
+    assert frames["stackFrames"][0]["name"].startswith("twice (")
     assert editor.ask("stackTrace", threadId=1, startFrame=1, levels=1)["stackFrames"] == frames["stackFrames"][1:]
     assert lines(editor, "stepOut", 1) == [5]
     assert lines(editor, "stepBack", 1) == [4], "back over the call"

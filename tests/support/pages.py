@@ -26,7 +26,7 @@ from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
 from pocketgpu.maxwell.sass.assembler import assemble as assemble_maxwell
 from pocketgpu.pica.shader.assembler import assemble as assemble_pica
-from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
+from pocketgpu.pica.shader.shbin import shbin_of, write_shbin
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "pocketgpu" / "data"
@@ -73,8 +73,7 @@ def _kernel(path: Path) -> None:
 
 def _vertex(path: Path) -> None:
     done = assemble_pica(".out o0 position\nmain:\nmul o0, c8, v0\nend\n")
-    one = Executable("vertex", done.entry, len(done.code), outputs_of(done.outputs), {})
-    path.write_bytes(write_shbin(Shbin(done.code, done.descriptors, (one,))))
+    path.write_bytes(write_shbin(shbin_of([done])))
 
 
 def _log(path: Path) -> None:

@@ -57,7 +57,7 @@ COMMANDS: dict[str, str] = {
     "shader isa": "OP --json --debug",
     "shader run": "FILE VALUES --kernel -k --json --debug",
     "shader step": (
-        "FILE VALUES --kernel -k --from --to --nan --most --grid --block --at --arg --shared --json --debug"
+        "FILE VALUES --kernel -k --from --to --nan --most --text --grid --block --at --arg --shared --json --debug"
     ),
     "lsp": "--port --debug",
     "switches": "--json --debug",

@@ -13,6 +13,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.source_texts import TakesTexts
 from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, contacts_of
 from pocketgpu.wording import counted, there_are
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.forced_registers import Forced
-    from pocketgpu.inspect.stepping.program_text import ProgramTexts
     from pocketgpu.inspect.stepping.trace import Trace
     from pocketgpu.inspect.stream.command_stream import CommandStream
 
@@ -49,7 +49,7 @@ FrameAnswer = Callable[["Inspection", Address], Answer]
 """Explains a frame."""
 
 
-class Inspection(ABC):
+class Inspection(TakesTexts, ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
@@ -63,8 +63,6 @@ class Inspection(ABC):
     _opening_stream: InSteps[CommandStream] | None = None
     frames: FrameAnswer | None = None
     """What answers `why` about a whole frame; None: such questions are refused."""
-    texts: ProgramTexts | None = None
-    """Texts of programs, see `use_texts`."""
 
     def __repr__(self) -> str:
         return line_of(self, str(self))
@@ -372,15 +370,6 @@ class Inspection(ABC):
         :raises UsageError: the address names nothing that runs a traceable program.
         """
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
-
-    def use_texts(self, paths: Sequence[str]) -> None:
-        """Name the texts that the capture's shader programs were assembled from (picasso's `.v.pica` and `.g.pica`, or
-        a `.shbin` for names only). Traces then have their lines, labels and names of registers, where a program is that
-        of a text word for word; the listing of a trace says where it is not (`note`).
-
-        :raises UsageError: programs of this console are not assembled from such texts.
-        """
-        raise UsageError(f"programs of a {self.capture.console} are not made of such texts", location="texts")
 
     def lanes_at(self, place: Address | str) -> list[Address]:
         """The run that an address names and those that run with it: threads of its warp, pixels of its quad."""

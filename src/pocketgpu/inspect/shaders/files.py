@@ -18,6 +18,7 @@ from typing import Any
 from pocketgpu.control_flow import Block, dot
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.shader_isa import OPDESC_FIELDS
+from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.sass import Program, decode_program
@@ -317,11 +318,12 @@ def _pica_code(
     executable: Executable | None = None,
 ) -> ShaderProgram:  # fmt: skip
     labels = executable.labels if executable is not None else {}
+    named = ProgramText(symbols=executable.symbols if executable is not None else ())
     raw = b"".join(word.to_bytes(4, "little") for word in code)
     return ShaderProgram(
         name,
         "3ds",
-        lambda control: disassemble(code, descriptors, entry=entry, exact=control, labels=labels).rstrip("\n"),
+        lambda control: _listing(disassemble(code, descriptors, entry=entry, exact=control, labels=labels), named),
         facts,
         raw,
         words=code,
@@ -329,6 +331,15 @@ def _pica_code(
         entry=entry,
         executable=executable,
     )
+
+
+def _listing(text: str, named: ProgramText) -> str:
+    """A text with what its registers are called."""
+    lines = []
+    for line in text.splitlines():
+        names = "" if line.lstrip().startswith(".") else named.names_in(line)
+        lines.append(f"{line}  ; {names}" if names else line)
+    return "\n".join(lines)
 
 
 _PLAIN = sum(value << OPDESC_FIELDS[name][0] for name, value in

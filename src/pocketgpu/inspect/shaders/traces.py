@@ -109,6 +109,8 @@ def _thread(run: Run, options: dict[str, Any]) -> tuple[Trace, list[Event]]:
 
     if run.values:
         raise UsageError(f"{run.values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
+    if run.texts:
+        raise UsageError("a kernel has its lines in the file itself", location="texts")
     module = RawModule(run.file, header=run.header)
     grid, block = sizes_of(run.grid or "1", "--grid"), sizes_of(run.block or "32", "--block")
     where, which = place_of(run.at or "b0/t0")

@@ -89,6 +89,13 @@ class Unit:
     """Of the array of constants that is open."""
 
 
+def semantic_codes(kind: str) -> list[int]:
+    """The numbers of SH_OUTMAP of the components of a kind of output."""
+    stem = _STEMS.get(kind, kind)
+    codes = [i for i, name in enumerate(SEMANTICS) if name == stem or name.startswith(stem + ".")]
+    return codes[:2] if kind == "texcoord0" else codes  # the third coordinate is a kind of its own
+
+
 class Declarations:
     """Handles the directives that declare something; `unit` is the text that is read."""
 
@@ -152,6 +159,8 @@ class Declarations:
     # -- registers that are chosen ------------------------------------------------------------------------------------
     def uniforms(self, file: str, rest: Piece) -> None:
         """.fvec, .ivec, .bool: each name that is right is defined, also if another one is not."""
+        if not rest:
+            raise self.reading.error("a name is missing", hint="Such as name or name[4].")
         problem = None
         for one in split_pieces(rest, rest.column):
             try:
@@ -331,11 +340,8 @@ class Declarations:
 
         whole: the third texture coordinate may bring the first two along, which is a form of this assembler.
         """
-        stem = _STEMS.get(kind, kind)
-        codes = [i for i, name in enumerate(SEMANTICS) if name == stem or name.startswith(stem + ".")]
-        if kind == "texcoord0":
-            codes = codes[:2]
-        elif kind == "texcoord0w" and whole:
+        codes = semantic_codes(kind)
+        if kind == "texcoord0w" and whole:
             # The third coordinate alone, or with the first two.
             parts = {1: "w", 3: "uvw", 4: "uvw"}.get(mask.bit_count())
             if parts is None:
@@ -391,4 +397,4 @@ class Declarations:
         unit.uniforms = Uniforms(first, {"b": BOOLEAN_UNIFORMS - 1})
 
 
-__all__ = ["UNUSED", "Declarations", "GeometryInput", "Uniforms", "Unit", "Vector"]
+__all__ = ["UNUSED", "Declarations", "GeometryInput", "Uniforms", "Unit", "Vector", "semantic_codes"]

@@ -38,6 +38,10 @@ _TERM = r"(!?)\s*cmp\.([xy])"
 _CONDITION = re.compile(rf"{_TERM}(?:\s*(\|\|?|&&?)\s*{_TERM})?")
 FLAGS = {"prim": "primitive", "primitive": "primitive", "inv": "winding", "invert": "winding"}
 """Flags of SETEMIT, with the fields that they set."""
+_COUNTS = {
+    "breakc": (1,), "jmpc": (2,), "jmpu": (2,), "loop": (1, 2), "ifc": (1, 3), "ifu": (1, 3), "call": (1, 2),
+}  # fmt: skip
+"""How many operands flow instructions have; the others have 2 or 3."""
 _BASES = {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}
 _ADDRESS_MASK = {letter: 1 << COMPONENT_MASKS[place][0] for place, letter in enumerate("xy")}
 
@@ -231,8 +235,9 @@ class Instructions:
 
     def flow(self, name: str, code: int, op: Opcode, operands: Sequence[Piece]) -> NewWord | None:
         plain = op.name.lower()
+        self.expect(name, operands, *_COUNTS.get(plain, (2, 3)))
         fields: dict[str, int] = {}
-        head = operands[0] if operands else Piece.of("", self.reading.column + len(name))
+        head = operands[0]
         if plain == "loop":
             fields["int"] = self.unit.names.register(head, "i")[1]
         elif op.format is F3:
@@ -246,18 +251,6 @@ class Instructions:
         elif plain != "call":
             fields |= self.condition(head)
         targets = operands if plain == "call" else operands[1:]
-        if "" in targets:
-            self.expect(name, operands, 0)
-        if plain == "breakc":
-            self.expect(name, operands, 1)
-        elif plain in ("jmpc", "jmpu"):
-            self.expect(name, operands, 2)
-        elif plain == "loop":
-            self.expect(name, operands, 1, 2)
-        elif plain.startswith("if"):
-            self.expect(name, operands, 1, 3)
-        else:
-            self.expect(name, operands, *((1, 2) if plain == "call" else (2, 3)))
         item = self.new(code, op, **fields)
         if plain in ("ifu", "ifc", "loop") and not targets:
             return item

@@ -49,7 +49,7 @@ class _Walk:
             if at >= len(self.code):
                 continue
             for to, jump in self._next(at, depth):
-                if to == end or to >= len(self.code) or (not jump and to in self.starts and to != start):
+                if to >= len(self.code) or (not jump and (to == end or (to in self.starts and to != start))):
                     found.append(at)
                 elif to not in seen:
                     seen.add(to)
@@ -71,8 +71,6 @@ class _Walk:
                 return
         elif name in ("JMPC", "JMPU", "IFC", "IFU"):
             yield target, name.startswith("JMP")
-        elif name == "LOOP":
-            yield target + 1, False
         elif name == "CALL" and not self.comes_back(target, target + F2.get(word, "num"), depth):
             return
         yield following, False

@@ -16,7 +16,7 @@ from pocketgpu.facts.shader_isa import OPCODES as _OPCODES
 from pocketgpu.facts.shader_isa import TEMPORARIES, opcode_number
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.shader.assembler import Assembly
-from pocketgpu.pica.shader.declarations import GeometryInput
+from pocketgpu.pica.shader.declarations import UNUSED, GeometryInput, semantic_codes
 from pocketgpu.pica.shader.names import COMPONENTS
 from pocketgpu.pica.shader.symbols import REGISTERS, Symbol, Use
 
@@ -27,12 +27,6 @@ OUTPUTS = {
     8: "view", 9: "dummy",
 }  # fmt: skip
 """Kinds of outputs, with the names of homebrew assemblers."""
-_SEMANTICS = {
-    **{n: (0, n) for n in range(4)}, **{4 + n: (1, n) for n in range(4)}, **{8 + n: (2, n) for n in range(4)},
-    12: (3, 0), 13: (3, 1), 14: (5, 0), 15: (5, 1), 16: (4, 0), **{18 + n: (8, n) for n in range(3)}, 22: (6, 0),
-    23: (6, 1),
-}  # fmt: skip
-"""The semantic of an output component (as in SH_OUTMAP), to its kind of output and the component of that."""
 UNIFORM_REGISTERS = {"v": 0x00, "c": 0x10, "i": 0x70, "b": 0x78}
 """Numbers of registers in the table of uniforms: that of the first one of each file."""
 GEOMETRY_MODES = ("point", "variable", "fixed")
@@ -93,6 +87,23 @@ class Shbin:
     code: tuple[int, ...]
     descriptors: tuple[int, ...]
     executables: tuple[Executable, ...]
+
+    def assembly(self, number: int = 0) -> Assembly:
+        """An executable as the assembler would have made it, for builders: `cl.shader(read_shbin(data).assembly())`.
+
+        :raises UsageError: there is no such executable.
+        """
+        if not 0 <= number < len(self.executables):
+            raise UsageError(f"there is no executable {number}", hint=f"The file has {len(self.executables)}.")
+        one = self.executables[number]
+        values: dict[str, dict[int, Any]] = {"c": {}, "i": {}, "b": {}}
+        for name, value in one.constants.items():
+            values[name[0]][int(name[1:])] = value
+        return Assembly(
+            self.code, self.descriptors, {name: place for place, name in one.labels.items()},
+            semantics_of(one.outputs), values["c"], (), (), values["b"], values["i"], one.outputs, one.symbols,
+            {one.labels[place]: size for place, size in one.sizes.items()}, one.type, one.geometry, one.entry,
+        )  # fmt: skip
 
 
 def register_of(number: int) -> tuple[str, int] | None:
@@ -296,16 +307,15 @@ def _inputs(one: Assembly) -> int:
     return mask
 
 
-def outputs_of(semantics: Mapping[int, Sequence[int]]) -> tuple[tuple[int, str, int], ...]:
-    """Outputs of a file from the semantics of the components x, y, z, w of output registers, as the assembler has
-    them."""
-    found: dict[tuple[int, int], int] = {}
-    for register, components in semantics.items():
-        for place, meaning in enumerate(components):
-            if meaning in _SEMANTICS:
-                kind, _ = _SEMANTICS[meaning]
-                found[register, kind] = found.get((register, kind), 0) | 1 << place
-    return tuple((register, OUTPUTS[kind], mask) for (register, kind), mask in sorted(found.items()))
+def semantics_of(outputs: Sequence[tuple[int, str, int]]) -> dict[int, tuple[int, int, int, int]]:
+    """Semantics of the x, y, z and w of output registers, as numbers of SH_OUTMAP, from (register, kind, mask)."""
+    found: dict[int, list[int]] = {}
+    for register, kind, mask in outputs:
+        row = found.setdefault(register, [UNUSED] * len(COMPONENTS))
+        places = [place for place in range(len(COMPONENTS)) if mask >> place & 1]
+        for place, code in zip(places, semantic_codes(kind), strict=False):
+            row[place] = code
+    return {register: (row[0], row[1], row[2], row[3]) for register, row in found.items()}
 
 
 def _constant(name: str, value: object) -> bytes:

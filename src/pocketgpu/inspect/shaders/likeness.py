@@ -35,6 +35,7 @@ _ADDRESS_COMPONENTS: Final = 2
 
 Meaning = tuple[Any, ...]
 """What a word does, apart from addresses."""
+_NOP: Final[Meaning] = ("NOP",)
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,12 @@ class Code:
         self.code = code = code[: last + 1]
         self.meanings = meanings(code, descriptors)
 
-
-_NOP: Final = ("NOP",)
+    def same_place(self, one: int, other: int) -> bool:
+        """Whether two addresses are the same, or only NOPs are between them."""
+        if one < 0:
+            return False
+        first, last = sorted((one, other))
+        return all(found == _NOP for found in self.meanings[first:last]) and last <= len(self.meanings)
 
 
 def compared(text: Text, code: Code, offset: int) -> Agreement:
@@ -141,8 +146,8 @@ def compared(text: Text, code: Code, offset: int) -> Agreement:
     where[end] = to
     if first is None:
         for at, to in matched.items():
-            wanted = tuple(where.get(target, -1) for target in targets(text.code[at]))
-            if wanted != targets(code.code[to]):
+            wanted = [where.get(target, -1) for target in targets(text.code[at])]
+            if not all(map(code.same_place, wanted, targets(code.code[to]))):
                 first = min(first or (at, to), (at, to))
     if first is not None:
         matched = {at: to for at, to in matched.items() if at < first[0]}

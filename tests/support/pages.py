@@ -161,6 +161,10 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "data.bin": lambda path: path.write_bytes(bytes(1024)) and None,
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
+    "vertex.v.pica": lambda path: path.write_text(".out o0 position\nmain:\nmul o0, c8, v0\nend\n") and None,
+    "vertex.g.pica": lambda path: path.write_text(
+        ".gsh point c0\n.entry gmain\n.proc gmain\nsetemit 0\nmov o0, v0\nemit\nend\n.end\n"
+    ) and None,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
     "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/system.nro", path) and None,
     "applets.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/applets.nro", path) and None,

@@ -331,6 +331,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "passes",
         "seek",
         "trace",
+        "use_texts",
         "who_changed",
         "who_reads",
         "who_wrote",

@@ -306,7 +306,7 @@ def test_sources(at_entry: Editor, pica: Path) -> None:
     listing, text = editor.ask("loadedSources")["sources"]
     assert text["path"] == str(pica.resolve()) and editor.frame["source"] == text
     rows = editor.ask("source", sourceReference=listing["sourceReference"])["content"].splitlines()
-    assert rows[0] == "0x0000  mov r0, v0"
+    assert rows[:2] == ["0x0000  main: mov r0, v0", "0x0001  call 0x000a, 0x000c"]
     number = editor.ask("setBreakpoints", source=listing, breakpoints=[{"line": 3}])["breakpoints"][0]
     assert number["verified"] and number["line"] == 3
     with pytest.raises(Refused):

@@ -323,7 +323,9 @@ def _pica_code(
     return ShaderProgram(
         name,
         "3ds",
-        lambda control: _listing(disassemble(code, descriptors, entry=entry, exact=control, labels=labels), named),
+        lambda control: _listing(
+            disassemble(code, descriptors, entry=entry, exact=control, labels=labels), None if control else named
+        ),
         facts,
         raw,
         words=code,
@@ -333,11 +335,11 @@ def _pica_code(
     )
 
 
-def _listing(text: str, named: ProgramText) -> str:
-    """A text with what its registers are called."""
+def _listing(text: str, named: ProgramText | None) -> str:
+    """A text, perhaps with what its registers are called."""
     lines = []
     for line in text.splitlines():
-        names = "" if line.lstrip().startswith(".") else named.names_in(line)
+        names = "" if named is None or line.lstrip().startswith(".") else named.names_in(line)
         lines.append(f"{line}  ; {names}" if names else line)
     return "\n".join(lines)
 

@@ -141,7 +141,7 @@ def assemble(source: str, *, words: int = 512) -> Assembly:
 
 def assemble_all(texts: Sequence[tuple[str, str]], *, words: int = _LARGEST) -> list[Assembly]:
     """Assemble texts (name, text) into one code: a program for each. They share procedures; vertex programs also share
-    uniforms of the same name.
+    uniforms of the same name. words: room in the unit's memory.
 
     :raises ShaderError: with the text, the line and the problem.
     :raises UsageError: there are too many texts.
@@ -224,4 +224,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return ["Assembly", "ShaderError", "assemble", "problems"]
+    return ["Assembly", "ShaderError", "assemble", "assemble_all", "problems"]

@@ -140,7 +140,7 @@ class Declarations:
         for value in values:
             self.reading.at(value)
             if not _NUMBER.fullmatch(value):
-                raise self.reading.error(f"{value!r} is no number")
+                raise self.reading.error(f"{value!r} is not a number")
             found.append(float(value))
         return (found[0], found[1], found[2], found[3])
 

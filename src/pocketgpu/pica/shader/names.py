@@ -73,7 +73,7 @@ class Names:
         """Names whose definitions had mistakes, so that their uses are not reported too."""
 
     def define(self, name: str, use: Use, register: str, *, count: int = 1, letters: str = "") -> None:
-        """Give a register a name. An alias may be given anew.
+        """Give a register a name. An alias may be defined again.
 
         :raises ShaderError: it is no name, or has a meaning already.
         """

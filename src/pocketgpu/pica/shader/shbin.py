@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.dialect.registers import decode_float, encode_float
 from pocketgpu.facts.shader_isa import OPCODES as _OPCODES
@@ -19,6 +20,7 @@ from pocketgpu.pica.shader.assembler import Assembly
 from pocketgpu.pica.shader.declarations import UNUSED, GeometryInput, semantic_codes
 from pocketgpu.pica.shader.names import COMPONENTS
 from pocketgpu.pica.shader.symbols import REGISTERS, Symbol, Use
+from pocketgpu.wording import counted
 
 MAGIC = b"DVLB"
 TYPES = ("vertex", "geometry")
@@ -80,13 +82,16 @@ class Executable:
         return tuple(found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shbin:
     """Code and operand descriptors, and the executables that share them."""
 
     code: tuple[int, ...]
     descriptors: tuple[int, ...]
     executables: tuple[Executable, ...]
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self.code), 'word')}, {counted(len(self.executables), 'executable')}")
 
     def assembly(self, number: int = 0) -> Assembly:
         """An executable as the assembler would have made it, for builders: `cl.shader(read_shbin(data).assembly())`.
@@ -329,3 +334,13 @@ def _constant(name: str, value: object) -> bytes:
     if name[0] == "b":
         return struct.pack("<HH4I", _BOOL, register, int(bool(value)), 0, 0, 0)
     raise UsageError(f"a file holds no constant {name}")
+
+
+__all__ = [
+    "Executable", "Shbin", "constants_of", "executable_of", "read_shbin", "register_of", "semantics_of", "shbin_of",
+    "write_shbin",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

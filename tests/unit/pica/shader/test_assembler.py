@@ -237,7 +237,7 @@ def test_too_many_descriptors_are_an_error() -> None:
         ("nop\nloop i4", "there is no register i4"),
         ("nop\n.outt o0 position", "no directive .outt"),
         ("nop\n.out o0 place", "no semantic place"),
-        ("nop\n.constf c0, 1, 2, 3, four", "'four' is no number"),
+        ("nop\n.constf c0, 1, 2, 3, four", "'four' is not a number"),
         ("nop\n.word 0x100000000", "word 0x100000000 is not in"),
         ("nop\nsetemit 4", "vertex 4 is not in"),
         ("nop\njmpc cmp.x, 4096", "4096 does not fit the 12 bits of DST"),

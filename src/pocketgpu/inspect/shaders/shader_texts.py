@@ -150,7 +150,7 @@ def _moved(found: _Found, note: str) -> ProgramText:
     ends = {**matched, len(program.text.code): found.agreement.covered}
     places = {to: program.places[at] for at, to in matched.items() if program.places and program.places[at][1]}
     labels = {ends[at]: name for at, name in program.known.labels.items() if at in ends}
-    return ProgramText(places, labels, program.known.symbols, note)
+    return ProgramText(places, labels, program.known.symbols, note, program.known.texts)
 
 
 def _difference(found: _Found, code: Sequence[int], descriptors: Sequence[int]) -> str:
@@ -168,8 +168,9 @@ def _of_texts(texts: Sequence[tuple[str, str]]) -> list[_Program]:
     made = assemble_all(texts)
     places = _places(made, [name for name, _ in texts])
     text = Text(made[0].code, made[0].descriptors, made[0].padding)
+    rows = {name: source.splitlines() for name, source in texts}
     return [
-        _Program(text, places, one.entry, ProgramText({}, _labels(one), one.symbols), name)
+        _Program(text, places, one.entry, ProgramText({}, _labels(one), one.symbols, "", rows), name)
         for one, (name, _) in zip(made, texts, strict=True) if one.exported
     ]  # fmt: skip
 
@@ -192,10 +193,10 @@ def _labels(one: Assembly) -> dict[int, str]:
     return found
 
 
-def text_of_assembly(one: Assembly, file: str) -> ProgramText:
+def text_of_assembly(one: Assembly, file: str, source: str) -> ProgramText:
     """What a text itself says of the program that was assembled of it."""
     places = {address: (file, line) for address, line in enumerate(one.lines) if line}
-    return ProgramText(places, _labels(one), one.symbols)
+    return ProgramText(places, _labels(one), one.symbols, "", {file: source.splitlines()})
 
 
 def text_of_executable(one: Executable) -> ProgramText:
@@ -209,7 +210,7 @@ def merged(text: ProgramText | None, tables: ProgramText) -> ProgramText:
         return tables
     known = {one.name for one in text.symbols}
     symbols = (*text.symbols, *(one for one in tables.symbols if one.name not in known))
-    return ProgramText(text.places, {**tables.labels, **text.labels}, symbols, text.note)
+    return ProgramText(text.places, {**tables.labels, **text.labels}, symbols, text.note, text.texts)
 
 
 def _of_file(data: bytes, path: str) -> list[_Program]:

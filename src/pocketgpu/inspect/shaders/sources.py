@@ -133,6 +133,7 @@ def pica_source(file: str, name: str | None, texts: Sequence[str] = ()) -> PicaS
         return PicaSource(one.words, one.descriptors, one.entry, one.facts["constants"], used, text)
     if kind is not None:
         raise UsageError(f"this is a {kind}", location=file, hint="'pocketgpu launch' runs kernels of the Switch.")
-    (done,) = assemble_all([(file, text_of(data, file))])
-    own = text_of_assembly(done, file)
+    source = text_of(data, file)
+    (done,) = assemble_all([(file, source)])
+    own = text_of_assembly(done, file, source)
     return PicaSource(done.code, done.descriptors, done.entry, constants_of(done), set(done.outputs), own)

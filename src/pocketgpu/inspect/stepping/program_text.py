@@ -19,12 +19,20 @@ _REGISTER: Final = re.compile(r"\b([vrocbi])(\d{1,2})\b(?!\[)")
 @dataclass(frozen=True)
 class ProgramText:
     """places: by address, the file and the line of the text that a word comes from. labels: names of addresses.
-    symbols: names of registers. note: where the program is not that of the text, "" if it is."""
+    symbols: names of registers. note: where the program is not that of the text, "" if it is. texts: the lines of each
+    file."""
 
     places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
     symbols: tuple[Symbol, ...] = ()
     note: str = ""
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def row(self, address: int) -> str:
+        """The line of the text that a word comes from, as it is written there; "" if it is not known."""
+        file, line = self.places.get(address, ("", 0))
+        rows = self.texts.get(file, ())
+        return rows[line - 1].strip() if 0 < line <= len(rows) else ""
 
     @cached_property
     def _by_name(self) -> dict[str, Symbol]:

@@ -59,7 +59,7 @@ class UnitListing(ProgramListing):
 
     def source(self, number: int) -> SourceLine | None:
         place = self._source.places.get(number)
-        return None if place is None else SourceLine(*place)
+        return None if place is None else SourceLine(*place, self._source.row(number))
 
     @property
     def note(self) -> str:

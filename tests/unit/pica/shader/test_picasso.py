@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -470,3 +472,25 @@ def test_long_texts_are_read_quickly() -> None:
     names = "\n".join(f".alias n{n} c{n % 96}.xyz" for n in range(20000))
     assert len(assemble(names + "\nmov r0, n19999\nend").symbols) == 20000
     assert [one.line for one in problems("mov r0, r" + "9" * 5000 + "\nmov r0, c0[" + "9" * 5000 + "]\nend")] == [1, 2]
+
+
+def test_any_text_is_assembled_or_has_a_mistake() -> None:
+    """Never another exception; what `problems` finds is what `assemble` refuses."""
+    source = random.Random(34)
+    lines = [text for text, _, _ in MISTAKES] + [row for text in [*ENDLESS, *ENDING] for row in text.split("\n")]
+    pieces = ". [ ] ( - ! && c95 a0 lcnt .xyzw .end $ ; : @3 0x".split(" ")
+    assembled = 0
+    for _ in range(1500):
+        text = "\n".join(source.choice([*ENDING]).split("\n") + source.choices(lines, k=source.randint(0, 2)))
+        for _ in range(source.randint(0, 2)):
+            at = source.randrange(len(text) + 1)
+            text = text[:at] + source.choice(pieces) + text[at + source.randint(0, 3) :]
+        wrong = [one for one in problems(text) if not one.warning or one.elsewhere]
+        try:
+            assemble(text)
+        except ShaderError as error:
+            assert wrong and error.line <= len(text.splitlines())
+        else:
+            assert not wrong
+            assembled += 1
+    assert 200 < assembled < 1300

@@ -478,7 +478,7 @@ def test_any_text_is_assembled_or_has_a_mistake() -> None:
     """Never another exception; what `problems` finds is what `assemble` refuses."""
     source = random.Random(34)
     lines = [text for text, _, _ in MISTAKES] + [row for text in [*ENDLESS, *ENDING] for row in text.split("\n")]
-    pieces = ". [ ] ( - ! && c95 a0 lcnt .xyzw .end $ ; : @3 0x".split(" ")
+    pieces = [".", "[", "]", "(", "-", "!", "&&", "c95", "a0", "lcnt", ".xyzw", ".end", "$", ";", ":", "@3", "0x"]
     assembled = 0
     for _ in range(1500):
         text = "\n".join(source.choice([*ENDING]).split("\n") + source.choices(lines, k=source.randint(0, 2)))

@@ -300,7 +300,7 @@ def _pica_program(name: str, shader: Shbin, one: Executable) -> ShaderProgram:
             {"name": name, "first": first, "last": last, "register": _register(first)}
             for name, first, last in one.uniforms
         ],
-        "labels": {label: place for place, label in sorted(one.labels.items())},
+        "labels": {label: place for place, label in sorted(one.names.items())},
     }
     if one.geometry is not None:
         facts["geometry"] = {"mode": one.geometry.mode, "array": one.geometry.array, "vertices": one.geometry.vertices}
@@ -317,7 +317,7 @@ def _pica_code(
     name: str, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, facts: dict[str, Any],
     executable: Executable | None = None,
 ) -> ShaderProgram:  # fmt: skip
-    labels = executable.labels if executable is not None else {}
+    labels = executable.names if executable is not None else {}
     named = ProgramText(symbols=executable.symbols if executable is not None else ())
     raw = b"".join(word.to_bytes(4, "little") for word in code)
     return ShaderProgram(

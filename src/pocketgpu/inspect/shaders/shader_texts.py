@@ -201,7 +201,7 @@ def text_of_assembly(one: Assembly, file: str, source: str) -> ProgramText:
 
 def text_of_executable(one: Executable) -> ProgramText:
     """What the tables of a `.shbin` say."""
-    return ProgramText({}, one.labels, one.symbols)
+    return ProgramText({}, one.names, one.symbols)
 
 
 def merged(text: ProgramText | None, tables: ProgramText) -> ProgramText:

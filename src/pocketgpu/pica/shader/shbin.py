@@ -5,6 +5,7 @@ Source: 3dbrew SHBIN.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -36,6 +37,8 @@ GEOMETRY_MODES = ("point", "variable", "fixed")
 _PROGRAM = struct.Struct("<4s6I")
 _EXECUTABLE = struct.Struct("<4sHBBIIHHBBBBIIIIIIIIII")
 _VERSION = 0x1002
+_NAME = re.compile(r"[A-Za-z_$][\w$.]{0,63}", re.ASCII)
+"""A name of a register or an address that can be shown; a file may have anything in their place."""
 _MOST_WORDS = 4096
 _UNKNOWN_SIZE = 0xFFFFFFFF
 """Size of a label that is no procedure."""
@@ -63,12 +66,18 @@ class Executable:
     inputs: int = 0
 
     @property
+    def names(self) -> dict[int, str]:
+        """Labels that can be shown, by address."""
+        return {place: name for place, name in self.labels.items() if _NAME.fullmatch(name)}
+
+    @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Names of registers: uniforms and inputs by the table of uniforms, outputs by their kinds."""
+        """Names of registers: uniforms and inputs by the table of uniforms, outputs by their kinds. Names that nobody
+        could write in a text are left out."""
         found = []
         for name, first, last in self.uniforms:
             place = register_of(first)
-            if name and place is not None:
+            if _NAME.fullmatch(name) and place is not None:
                 use = Use.INPUT if place[0] == "v" else Use.UNIFORM
                 count = min(last - first, REGISTERS[place[0]][0] - 1 - place[1]) + 1
                 found.append(Symbol(name, f"{place[0]}{place[1]}", use, max(count, 1)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.dialect.registers import encode_float
 from pocketgpu.pica.shader.assembler import MOST_TEXTS, Assembly, ShaderError, assemble_all, problems_of
-from pocketgpu.pica.shader.shbin import Shbin, read_shbin, register_of, shbin_of, write_shbin
+from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin, register_of, shbin_of, write_shbin
 from pocketgpu.pica.shader.symbols import Symbol, Use
 
 VERTEX = """
@@ -222,6 +223,15 @@ def test_damaged_files_end_in_errors(data: bytes) -> None:
         for number, one in enumerate(shader.executables):
             assert all(0 < symbol.count <= 96 for symbol in one.symbols)
             shader.assembly(number)
+
+
+def test_names_that_nobody_could_write_are_not_shown() -> None:
+    bad = ("a b", "x\nend", "\x1b[31m", "", "1x", "x" * 65, "caf\u00e9")
+    one = Executable("vertex", 0, 1, (), {}, tuple((name, 0x10, 0x10) for name in (*bad, "light.dir")))
+    file = Shbin((0x88000000,), (), (replace(one, labels=dict(enumerate([*bad, "fine"]))),))
+    (again,) = read_shbin(write_shbin(file)).executables
+    assert [symbol.name for symbol in again.symbols] == ["light.dir"] and [*again.names.values()] == ["fine"]
+    assert len(again.labels) == len(bad) + 1
 
 
 def test_an_empty_file_has_no_programs() -> None:

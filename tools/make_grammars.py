@@ -25,8 +25,9 @@ from pocketgpu.maxwell.mme.isa import OPERATIONS as EXPRESSIONS  # noqa: E402
 from pocketgpu.maxwell.mme.text import DIRECTIVES as MME_DIRECTIVES  # noqa: E402
 from pocketgpu.maxwell.mme.text import KEYWORDS  # noqa: E402
 from pocketgpu.maxwell.sass.isa.directives import DIRECTIVES as SASS_DIRECTIVES  # noqa: E402
+from pocketgpu.pica.shader.directives import CLOSERS, MIDDLES, OPENERS  # noqa: E402
 from pocketgpu.pica.shader.directives import DIRECTIVES as PICA_DIRECTIVES  # noqa: E402
-from pocketgpu.pica.shader.directives import OF_PICASSO  # noqa: E402
+from pocketgpu.pica.shader.names import ADDRESSES, IDENTIFIER, INDICES, SETS  # noqa: E402
 
 NUMBER = r"-?\b(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\b"
 
@@ -52,15 +53,18 @@ def grammar(name: str, title: str, suffixes: list[str], rules: list[tuple[str, s
 
 def grammars() -> dict[str, dict[str, Any]]:
     """All grammars by the names of their files."""
-    blocks = {"else", "endif", "endloop", "for"}
+    blocks = {word for word in (*OPENERS, *CLOSERS, *MIDDLES) if not word.startswith(".")}
+    indices = {*(name.partition(".")[0] for name in INDICES), *ADDRESSES}
+    addresses = "|".join(sorted(indices, key=lambda name: (-len(name), name)))
+    components = "".join(SETS)
     pica = grammar("pica", "3DS shader", ["pica"], [
         ("comment.line", r"(?:;|//).*$"),
-        ("entity.name.function", r"^\s*[A-Za-z_]\w*(?=\s*:)"),
-        ("keyword.control.directive", directives({*PICA_DIRECTIVES, *OF_PICASSO})),
-        ("variable.parameter", r"\b(?:[vrocbi]\d+|a0|aL|cmp)\b"),
+        ("entity.name.function", rf"^\s*{IDENTIFIER}(?=\s*:)"),
+        ("keyword.control.directive", directives(PICA_DIRECTIVES)),
+        ("variable.parameter", rf"\b(?:[vrocbi]\d+|{addresses}|cmp)\b"),
         ("keyword.mnemonic", words({one.name.lower() for one in OPCODES.values()} | blocks)),
         ("constant.language", words(name.lower() for name in set(COMPARE_NAMES))),
-        ("storage.modifier", r"(?<=[\w\]])\.[xyzw]{1,4}\b"),
+        ("storage.modifier", rf"(?<=[\w\]])\.[{components}]{{1,4}}\b"),
         ("constant.numeric", NUMBER),
     ])  # fmt: skip
     sass = grammar("sass", "Switch kernel", ["sass"], [

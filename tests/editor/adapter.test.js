@@ -5,6 +5,7 @@
 const assert = require("node:assert");
 const fs = require("node:fs");
 const os = require("node:os");
+const { execFileSync } = require("node:child_process");
 const path = require("node:path");
 const { afterEach, beforeEach, test } = require("node:test");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
@@ -115,4 +116,27 @@ test("a pixel of a capture has the lanes of its quad as threads, and a listing",
   const [frame] = (await client.stackTraceRequest({ threadId: id })).body.stackFrames;
   const { body } = await client.sourceRequest({ sourceReference: frame.source.sourceReference });
   assert.match(body.content.split("\n")[frame.line - 1], /^0x0008/);
+});
+
+test("a .shbin is stepped by the lines of the text that lies beside it", async () => {
+  const folder = path.dirname(program);
+  const text = path.join(folder, "light.v.pica"), shader = path.join(folder, "light.shbin");
+  fs.copyFileSync(path.join(__dirname, "light.v.pica"), text);
+  execFileSync(process.env.PYTHON, ["-m", "pocketgpu", "shader", "asm", text, "-o", shader]);
+  const values = { inputs: { inclr: [1, 0.5, 1, 1] }, uniforms: { light: [0.25, 0.5, 0, 0], lit: true } };
+  await client.hitBreakpoint({ source: shader, stopOnEntry: false, ...values }, { path: text, line: 23 });
+  const { stackFrames } = (await client.stackTraceRequest({ threadId: 1 })).body;
+  assert.deepStrictEqual(stackFrames.map((one) => one.line), [23, 17]);
+  assert.match(stackFrames[0].name, /^shine /);
+  const value = async (expression) => (await client.evaluateRequest({ expression, frameId: 4096 })).body.result;
+  assert.strictEqual(await value("light.xy + ambient.xy"), "(0.75, 1)");
+  assert.strictEqual(await value("clip[0]"), "(0, 0, 0, 0)");
+  await Promise.all([client.assertStoppedLocation("step", { path: text, line: 18 }), client.stepOutRequest({ threadId: 1 })]);
+  await Promise.all([client.assertStoppedLocation("step", { path: text, line: 19 }), client.nextRequest({ threadId: 1 })]);
+  await Promise.all([client.assertStoppedLocation("step", { path: text, line: 20 }), client.nextRequest({ threadId: 1 })]);
+  assert.strictEqual(await value("outclr"), "(0.75, 0.5, 0.5, 1)");
+  const { scopes } = (await client.scopesRequest({ frameId: 4096 })).body;
+  const { variablesReference } = scopes.find((one) => one.name === "names");
+  const names = (await client.variablesRequest({ variablesReference })).body.variables.map((one) => one.name);
+  assert.deepStrictEqual(names.slice(0, 3), ["clip", "light", "lit"]);
 });

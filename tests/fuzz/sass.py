@@ -29,7 +29,7 @@ from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match
 from pocketgpu.maxwell.sass.isa.encoder import encode
 from pocketgpu.pica.shader.assembler import assemble as assemble_pica
-from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
+from pocketgpu.pica.shader.shbin import shbin_of, write_shbin
 
 _FORMS = tuple(FORMS.values())
 ADDRESS = 0x1008
@@ -83,9 +83,7 @@ def dksh() -> bytes:
 def shbin() -> bytes:
     """A small vertex shader of the 3DS."""
     done = assemble_pica(".out o0 position\n.constf c8, 1.0, 0.5, 0.0, 2.0\nmain:\nmul o0, c8, v0\nend\n")
-    constants = {f"c{register}": value for register, value in done.constants.items()}
-    one = Executable("vertex", done.entry, len(done.code), outputs_of(done.outputs), constants)
-    return write_shbin(Shbin(done.code, done.descriptors, (one,)))
+    return write_shbin(shbin_of([done]))
 
 
 TEXT = b"""// two kernels

@@ -98,6 +98,8 @@ def random_text(language: Language, r: random.Random) -> str:
 _PICA_LINES = (
     "add o0.xy, r{a}, c{c}", "mov r{a}, v{b}.wzyx", "mad r{a}.x, -r{b}.y, r{a}, c{c}[a0.x]", "mova a0.xy, r{a}",
     "cmp c{c}, lt, ge, r{b}", "ifc cmp.x && !cmp.y\nnop\nelse\nmul r1, r1, r1\nendif", "call sub", "nop ; a remark",
+    "for i1\nadd r{a}, c{c}[lcnt], r{b}\nnop\n.end", "mova a01, r{a}\nnop", "mov r{a}.rgb, there[a1+1].bgra",
+    "ifu b3\nnop\nnop\n.else\nnop\nnop\n.end",
     "loop i1\nadd r{a}, there[aL+2], r{a}\nendloop", "jmpu !b{a}, main", "dp4 r{a}, there[1], v0",
     "setemit 1, prim inv", ".word 0x12345678", "here{a}{c}:", "// whole line", "", "rcp r{a}, r{b}.x",
 )  # fmt: skip

@@ -26,7 +26,7 @@ from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
 from pocketgpu.maxwell.sass.assembler import assemble as assemble_maxwell
 from pocketgpu.pica.shader.assembler import assemble as assemble_pica
-from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
+from pocketgpu.pica.shader.shbin import shbin_of, write_shbin
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "pocketgpu" / "data"
@@ -73,8 +73,7 @@ def _kernel(path: Path) -> None:
 
 def _vertex(path: Path) -> None:
     done = assemble_pica(".out o0 position\nmain:\nmul o0, c8, v0\nend\n")
-    one = Executable("vertex", done.entry, len(done.code), outputs_of(done.outputs), {})
-    path.write_bytes(write_shbin(Shbin(done.code, done.descriptors, (one,))))
+    path.write_bytes(write_shbin(shbin_of([done])))
 
 
 def _log(path: Path) -> None:
@@ -162,6 +161,10 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "data.bin": lambda path: path.write_bytes(bytes(1024)) and None,
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
+    "vertex.v.pica": lambda path: path.write_text(".out o0 position\nmain:\nmul o0, c8, v0\nend\n") and None,
+    "vertex.g.pica": lambda path: path.write_text(
+        ".gsh point c0\n.entry gmain\n.proc gmain\nsetemit 0\nmov o0, v0\nemit\nend\n.end\n"
+    ) and None,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
     "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/system.nro", path) and None,
     "applets.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/applets.nro", path) and None,

@@ -121,7 +121,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.pica.n3ds": ("N3DS",),
     "pocketgpu.pica.pdc": ("Beat", "DisplayMode", "Problem", "display_mode"),
     "pocketgpu.pica.shader": ("Emission", "Outputs", "Program"),
-    "pocketgpu.pica.shader.assembler": (),
+    "pocketgpu.pica.shader.assembler": ("assemble_all",),
+    "pocketgpu.pica.shader.shbin": ("Shbin", "read_shbin", "shbin_of", "write_shbin"),
     "pocketgpu.pytest_plugin": (),
     "pocketgpu.surface": ("decode", "encode"),
 }
@@ -253,6 +254,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     ),
     "pocketgpu.builder.CaptureBuilder": ("allocate", "clear", "end_frame", "present", "put", "save", "submit"),
     "(an assembled shader of a 3DS)": ("code", "descriptors", "entry"),
+    "pocketgpu.pica.shader.shbin.Shbin": ("assembly", "executables"),
     "pocketgpu.builder.maxwell.PushBuffer": (
         "address",
         "attribute",
@@ -392,6 +394,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "passes",
         "seek",
         "trace",
+        "use_texts",
         "who_changed",
         "who_reads",
         "who_wrote",

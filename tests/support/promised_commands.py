@@ -22,8 +22,8 @@ COMMANDS: dict[str, str] = {
     "bench": "CAPTURE --repeat --threads --set --json --debug",
     "info": "CAPTURE --json --debug",
     "view": (
-        "CAPTURE REST --port --host --notes --no-browser --switch-b --force --paused --sd --font --elf --arg --set"
-        " --debug"
+        "CAPTURE REST --port --host --notes --no-browser --switch-b --force --text --paused --sd --font --elf --arg"
+        " --set --debug"
     ),
     "sweep": (
         "PATTERNS --do --out --resume --retry --baseline --workers --scheduler --patience --ship --timeout --memory"
@@ -57,7 +57,7 @@ COMMANDS: dict[str, str] = {
     "shader isa": "OP --json --debug",
     "shader run": "FILE VALUES --kernel -k --json --debug",
     "shader step": (
-        "FILE VALUES --kernel -k --from --to --nan --most --grid --block --at --arg --shared --json --debug"
+        "FILE VALUES --kernel -k --from --to --nan --most --text --grid --block --at --arg --shared --json --debug"
     ),
     "lsp": "--port --debug",
     "switches": "--json --debug",

@@ -34,6 +34,7 @@ from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
 from pocketgpu.notebook import Viewer, plots, tables
 from pocketgpu.pica.pdc import display_mode
 from pocketgpu.pica.shader import Program
+from pocketgpu.pica.shader.shbin import shbin_of
 from pocketgpu.sweeps.model.rows import Row
 
 SAMPLES = Path(pocketgpu.__file__).parent / "data"
@@ -121,7 +122,7 @@ def of_builders() -> Iterator[Any]:
     words = assemble("mov o0, v0 \n setemit 0 \n emit \n mov o0, v2 \n setemit 1, prim \n emit \n end")
     program = Program(words.code, words.descriptors, words.entry)
     outputs = program.run(np.ones((3, 16, 4), np.float32))
-    yield from (words, program, outputs, outputs[0, 0], outputs.emit, shader("vertex", "EXIT"))
+    yield from (words, program, outputs, outputs[0, 0], outputs.emit, shader("vertex", "EXIT"), shbin_of([words]))
     trace = trace_primitive(program, np.ones((2, 2, 4), np.float32))
     yield from (trace, trace[0], trace.end, trace.at(0), *(step.emitted for step in trace if step.emitted))
     words = assemble("rsq r1, -v0 \n mov o0, r1 \n end")

@@ -76,7 +76,9 @@ class Uploads(Entries):
         self.upload_code(program.code, unit=unit).upload_descriptors(program.descriptors or (0,), unit=unit)
         for number, value in sorted(program.constants.items()):
             self.uniforms(number, value, unit=unit)
-        return self
+        for number, octets in sorted(program.integers.items()):
+            self.int_uniform(number, *octets, unit=unit)
+        return self.bool_uniforms(program.booleans, unit) if program.booleans else self
 
     def entry(self, program: Assembly, label: str | None = None, unit: str = "VSH") -> Self:
         """Start an uploaded program at another label (None: at its own entry)."""

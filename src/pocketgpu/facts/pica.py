@@ -33,6 +33,12 @@ SHADER_REGISTERS: Final = 16
 """Number of input registers of a shader unit, and of its output registers."""
 FLOAT_UNIFORMS: Final = 96
 """Number of float uniforms of a shader unit; each has four components."""
+SHADER_TEMPORARIES: Final = 16
+"""Number of temporary registers of a shader unit."""
+BOOLEAN_UNIFORMS: Final = 16
+"""Number of boolean uniforms of a shader unit. The geometry unit sets the last one after each of its runs."""
+INTEGER_UNIFORMS: Final = 4
+"""Number of integer uniforms of a shader unit; each has four octets."""
 LIGHT_TABLES: Final = 24
 """Number of table numbers for lighting look-up tables; some of them have no table."""
 

@@ -6,7 +6,7 @@ import logging
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +15,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import FrameType
 
     from pocketgpu.capture import Capture
@@ -63,10 +64,13 @@ class Place:
     at: str = ""
 
 
-def serve(capture: Capture, switches: Mapping[str, str], place: Place, other: Beside | None = None) -> None:
+def serve(
+    capture: Capture, switches: Mapping[str, str], place: Place, other: Beside | None = None,
+    texts: Sequence[str] = (),
+) -> None:  # fmt: skip
     """Serve the page about a capture until the process is interrupted.
 
-    other: what is compared with it.
+    other: what is compared with it. texts: what its shader programs were assembled from.
 
     :raises UsageError: nothing can listen there.
     """
@@ -76,7 +80,10 @@ def serve(capture: Capture, switches: Mapping[str, str], place: Place, other: Be
         from pocketgpu.view.questions.desk import MAIN, desk_of, opened
         from pocketgpu.view.questions.preparing import Preparing
 
-        return MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other), Preparing(place.at))
+        def desk() -> AbstractContextManager[Desk]:
+            return desk_of((MAIN, opened(capture, switches, (), texts)), other=other)
+
+        return MachineThread(desk, Preparing(place.at))
 
     serve_desk(make, Path(capture.path).name, place)
 

@@ -211,6 +211,14 @@ def test_a_mesh_becomes_a_file(n3ds: Inspection) -> None:
 # stepping
 
 
+def test_a_vertex_has_the_lines_of_its_text(tmp_path: Path) -> None:
+    run = debug(str(DATA / "scene_3ds.pgc"))
+    text = tmp_path / "scene.v.pica"
+    text.write_text("; a listing is a text too\n" + run.seek("f0/d0").programs["vertex"].text)
+    run.use_texts([str(text)])
+    assert [step.line for step in run.trace("f0/d0/v0").part(0, 1)] == [3, 4]
+
+
 def looping() -> Program:
     words = assemble("""
         mov r2, v0

@@ -30,6 +30,8 @@ from pocketgpu.pica.display import Screen
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.pdc import Beat, DisplayMode, Problem, display_mode
 from pocketgpu.pica.shader import Emission, Outputs, Program
+from pocketgpu.pica.shader.assembler import assemble_all
+from pocketgpu.pica.shader.shbin import Shbin, read_shbin, shbin_of, write_shbin
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 GPU = 0x5_0000_0000
@@ -324,6 +326,17 @@ def test_every_word_of_a_pushbuffer_can_be_written() -> None:
     assert grew()
     assert pb.tobytes() == pb.words.tobytes()
     pb.end_segment()
+
+
+def test_texts_become_a_compiled_shader_and_a_program_again() -> None:
+    vertex = ".out it position\n.proc main\nmov it, v0\nend\n.end"
+    geometry = ".gsh point c0\n.proc gmain\nemit\nend\n.end\n.entry gmain"
+    made = assemble_all([("a.v.pica", vertex), ("a.g.pica", geometry)])
+    shader = read_shbin(write_shbin(shbin_of(made)))
+    assert isinstance(shader, Shbin) and [one.type for one in shader.executables] == ["vertex", "geometry"]
+    again = shader.assembly(1)
+    assert (again.code, again.descriptors, again.entry) == (made[1].code, made[1].descriptors, 2)
+    assert len(CommandList().shader(shader.assembly()).words) > 20
 
 
 def test_programs_macros_and_code_are_assembled() -> None:

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from support.view_desk import ask, refused
+from support.view_desk import ask, client_of, refused
 
+import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.stepping import Trace
+from pocketgpu.view.machine_thread import MachineThread
+from pocketgpu.view.questions.desk import MAIN, Desk, desk_of, opened
 from pocketgpu.view.questions.shader import CODE, MOST_ROWS, REGISTERS, STEPS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -146,3 +149,26 @@ def test_an_answer_is_bounded(sides: tuple[TestClient, Inspection]) -> None:
     assert len(found["rows"]) == min(found["steps"], MOST_ROWS)
     assert ask(client, "trace_steps", at="f0/d5/v3", first=99_999_999, count=5)["rows"] == []
     assert ask(client, "trace_code", at="f0/d5/v3", first=99_999_999)["rows"] == []
+
+
+def test_a_program_has_the_lines_of_its_text(sample_path: Path, tmp_path: Path) -> None:
+    capture = pocketgpu.open(str(sample_path))
+    text = tmp_path / "sample.v.pica"
+    text.write_text("; a listing is a text too\n" + pocketgpu.debug(capture).seek("f0/d5").programs["vertex"].text)
+    (tmp_path / "page").mkdir()
+    for path, note in ((text, ""), (tmp_path / "missing.v.pica", "missing.v.pica")):
+        machine = MachineThread[Desk](lambda path=path: desk_of((MAIN, opened(capture, {}, (), (str(path),)))))
+        try:
+            client = client_of(machine, tmp_path / "page")
+            assert note in ask(client, "trace", at="f0/d5/v3")["title"]
+            rows = [dict(zip(CODE, row, strict=True)) for row in ask(client, "trace_code", at="f0/d5/v3")["rows"]]
+        finally:
+            machine.close()
+        if note:
+            assert all(row["source"] is None for row in rows)
+            continue
+        lines = text.read_text().splitlines()
+        for row in rows:
+            source = row["source"]
+            assert source["file"] == str(text) and source["text"] == lines[source["line"] - 1].strip()
+            assert source["text"].split()[0] == row["text"].split()[0]

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,25 +147,31 @@ def graph(
 
 
 @shader.command()
-@click.argument("source", type=click.Path(), metavar="SOURCE")
+@click.argument("source", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
 @click.option("--out", "-o", metavar="FILE", help="Where the code goes; .shbin writes such a file.")
-@click.option("--console", type=click.Choice(["switch", "3ds"]), help="Default: 3ds if --out is .shbin, else switch.")
+@click.option(
+    "--console", type=click.Choice(["switch", "3ds"]),
+    help="Default: 3ds if --out is .shbin or the text is .pica, else switch.",
+)
 @click.option("--into", metavar="CUBIN", help="A cubin whose kernel gets the code, if it is as long; written to --out.")
 @_kernel
 @json_option
 @debug_option
 @click.pass_obj
 def asm(
-    outcome: Outcome, source: str, out: str | None, console: str | None, into: str | None, kernel: str | None
-) -> None:
+    outcome: Outcome, source: tuple[str, ...], out: str | None, console: str | None, into: str | None,
+    kernel: str | None,
+) -> None:  # fmt: skip
     """Assemble text to machine code: output of 'dis', or text that people write.
 
-    Output of 'dis --control' gives exactly the original bytes.
+    Output of 'dis --control' gives exactly the original bytes. Texts of the 3DS are in picasso's language; several,
+    such as a vertex and a geometry program, go into one .shbin, in their order.
     """
-    chosen = console or ("3ds" if out is not None and out.endswith(".shbin") else "switch")
-    text = text_of(read(source), source)
+    is_pica = (out is not None and out.endswith(".shbin")) or source[0].endswith(".pica")
+    chosen = console or ("3ds" if is_pica else "switch")
+    texts = [(name, text_of(read(name), name)) for name in source]
     assemble, size = _ASSEMBLERS[chosen]
-    data = assemble(source, text, out, into, kernel)
+    data = assemble(outcome, texts, out, into, kernel)
     outcome.extra |= {"console": chosen, "bytes": len(data)}
     if out is None:
         words = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
@@ -322,11 +328,18 @@ def _svg(text: str) -> bytes:
 
 
 # -- assembling -------------------------------------------------------------------------------------------------------
-def _assemble_maxwell(source: str, text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
+Texts = Sequence[tuple[str, str]]
+"""Names and contents of texts."""
+
+
+def _assemble_maxwell(outcome: Outcome, texts: Texts, out: str | None, into: str | None, kernel: str | None) -> bytes:
     from pocketgpu.maxwell.sass.files.elf import read_cubin
     from pocketgpu.maxwell.sass.isa.assembler import assemble
     from pocketgpu.maxwell.sass.isa.decoder import SassError
 
+    if len(texts) > 1:
+        raise UsageError("kernels of the Switch are in one text", location="SOURCE")
+    ((source, text),) = texts
     try:
         code = assemble(text).code
     except SassError as error:
@@ -348,16 +361,30 @@ def _assemble_maxwell(source: str, text: str, out: str | None, into: str | None,
     return data[:at] + code + data[at + len(old) :]
 
 
-def _assemble_pica(source: str, text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
-    from pocketgpu.pica.shader.assembler import assemble
-    from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
+def _assemble_pica(outcome: Outcome, texts: Texts, out: str | None, into: str | None, kernel: str | None) -> bytes:
+    from pocketgpu.pica.shader.assembler import assemble_all, problems_of
+    from pocketgpu.pica.shader.shbin import shbin_of, write_shbin
 
-    done = assemble(text, words=4096)
+    found = problems_of(texts)
+    outcome.extra["problems"] = [
+        {
+            "file": one.file, "line": one.line, "column": one.column, "message": one.message, "hint": one.hint,
+            "warning": one.warning,
+        }
+        for one in found
+    ]  # fmt: skip
+    for one in found:
+        if one.warning:
+            terminal.print_note(f"{one.location}: {one.message}" + (f". {one.hint}" if one.hint else ""))
+    wrong = [one for one in found if not one.warning]
+    for one in wrong[1:] if not outcome.json else ():
+        terminal.print_error(one.message, one.location, one.hint)
+    if wrong:
+        raise wrong[0]
+    made = assemble_all(texts)
     if out is None or not out.endswith(".shbin"):
-        return b"".join(word.to_bytes(4, "little") for word in done.code)
-    constants = {f"c{register}": value for register, value in done.constants.items()}
-    one = Executable("vertex", done.entry, len(done.code), outputs_of(done.outputs), constants)
-    return write_shbin(Shbin(done.code, done.descriptors, (one,)))
+        return b"".join(word.to_bytes(4, "little") for word in made[0].code)
+    return write_shbin(shbin_of(made))
 
 
 _ASSEMBLERS = {"3ds": (_assemble_pica, 4), "switch": (_assemble_maxwell, 8)}

@@ -43,6 +43,10 @@ _OPTIONS: Final = {"paused": "--paused", "sd": "--sd", "font": "--font", "symbol
     shell_complete=complete.choices, help="A choice for OTHER, or for a second run of CAPTURE; may be repeated.",
 )  # fmt: skip
 @force_option(what="In OTHER, or in a second run of CAPTURE, have")
+@click.option(
+    "--text", "texts", multiple=True, metavar="FILE",
+    help="What shader programs of a 3DS capture were assembled from, for steps by lines; may be repeated.",
+)  # fmt: skip
 @click.option("--paused", is_flag=True, help="A program stands before its first frame.")
 @click.option("--sd", metavar="DIR", help="A folder that a program finds as its memory card, to read.")
 @click.option("--font", metavar="FILE", help="The system's font, as for 'pocketgpu run'.")
@@ -53,7 +57,8 @@ _OPTIONS: Final = {"paused": "--paused", "sd": "--sd", "font": "--font", "symbol
 @click.pass_obj
 def view(
     outcome: Outcome, /, capture: str, rest: tuple[str, ...], port: int, host: str, no_browser: bool,
-    notes: str | None, choices: dict[str, str], choices_b: dict[str, str], forced: tuple[str, ...], **program: Any,
+    notes: str | None, choices: dict[str, str], choices_b: dict[str, str], forced: tuple[str, ...],
+    texts: tuple[str, ...], **program: Any,
 ) -> None:  # fmt: skip
     """Look at a capture in the browser, or run a program there.
 
@@ -92,12 +97,16 @@ def view(
         )  # fmt: skip
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
+    if texts:
+        from pocketgpu.inspect.inspection import debug
+
+        debug(opened).use_texts(texts)  # so that it is told now if the capture cannot have any
     other = None
     if second is not None or choices_b or forced:
         beside = opened if second is None else open_capture(second, address)
         outcome.add_events(beside.warnings)
         other = _beside(opened, beside, choices_b, forced)
-    serve(opened, choices, place, other)
+    serve(opened, choices, place, other, texts)
 
 
 def _rest_of(rest: tuple[str, ...]) -> tuple[str | None, str | None]:

@@ -29,6 +29,10 @@ _ADDRESS = re.compile(r"f\d+/")
 @click.option("--to", "last", type=click.IntRange(0), metavar="STEP", help="The last step that is shown.")
 @click.option("--nan", is_flag=True, help="Only where the first NaN appears; the exit code is 1 if there is one.")
 @click.option("--most", type=click.IntRange(1), metavar="STEPS", help="The most steps to record.")
+@click.option(
+    "--text", "texts", multiple=True, metavar="FILE",
+    help="What a .shbin or a 3DS capture's programs were assembled from; may be repeated.",
+)
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Kernels of the Switch: blocks of the grid (1).")
 @click.option("--block", metavar="X[,Y[,Z]]", help="Kernels of the Switch: threads of a block (32).")
 @click.option("--at", metavar="bX,Y,Z/tX,Y,Z", help="Kernels of the Switch: the block and the thread (b0/t0).")
@@ -49,6 +53,7 @@ def step(
     last: int | None,
     nan: bool,
     most: int | None,
+    texts: tuple[str, ...],
     **launch: Any,
 ) -> None:
     """Step through a shader: what each instruction read, wrote and did.
@@ -58,15 +63,18 @@ def step(
     launched as by 'launch', and one thread of it is followed. Or it is a capture, followed by the address of a vertex:
     scene.pgc f1/d17/v5. Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch
     pixels of a draw's target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
+
+    Steps of a .shbin have the lines of its text if that lies beside it (vertex.v.pica) or is named by --text, and is
+    the program word for word.
     """
     given = [name for name, value in launch.items() if value not in (None, ())]
     if len(values) == 1 and _ADDRESS.match(values[0]):
         if given or kernel is not None:
             raise UsageError("a capture has its own inputs", location="--" + [*given, "kernel"][0])
-        trace = _in_capture(outcome, file, values[0], most)
+        trace = _in_capture(outcome, file, values[0], most, texts)
     else:
         told = {name: value for name, value in launch.items() if value is not None}
-        trace, events = trace_file(Run(file, kernel, values, most=most, **told))
+        trace, events = trace_file(Run(file, kernel, values, most=most, texts=texts, **told))
         outcome.add_events(events)
     begin = first or 0
     end = last if last is not None else None if first is not None or outcome.json else _ROWS - 1
@@ -76,7 +84,7 @@ def step(
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
-def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> Trace:
+def _in_capture(outcome: Outcome, file: str, address: str, most: int | None, texts: tuple[str, ...]) -> Trace:
     from pocketgpu.cli.parts.replay import open_capture
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
@@ -84,7 +92,10 @@ def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> 
     wanted = Address.parse(address)
     opened = open_capture(file, address)
     outcome.add_events(opened.warnings)
-    return debug(opened).trace(wanted, most)
+    run = debug(opened)
+    if texts:
+        run.use_texts(texts)
+    return run.trace(wanted, most)
 
 
 def _only_nan(trace: Trace) -> dict[str, Any]:
@@ -111,6 +122,8 @@ def _table(trace: Trace, first: int, last: int | None) -> str:
     if not part:
         return f"{trace.title}\nnone of them is in the range of --from and --to; they are 0 to {len(trace) - 1}"
     lines = [trace.title, terminal.format_table(columns, rows)]
+    if trace.listing is not None and trace.listing.note:
+        lines.append(trace.listing.note)
     left = len(trace) - part[-1].index - 1
     if left > 0:
         lines.append(f"... {left} more, with --from and --to")

@@ -98,7 +98,9 @@ def offered(document: Document, line: int, column: int) -> Offer:
     head = tokens[heads[-1]]
     if head.kind is Kind.DIRECTIVE:
         after = [one for one in tokens[heads[-1] + 1 :] if one is not last and one.kind is not Kind.OPERATOR]
-        return Offer(start, language.after_directive(head.text, len(after)), [])
+        known = [one for one in document.defined if one.scope == document.scopes[line]]
+        names = known[:MOST_COMPLETIONS] if language.takes_names(head.text, len(after)) else []
+        return Offer(start, language.after_directive(head.text, len(after)), names)
     if text.endswith(".") or (last is not None and last.kind is Kind.MODIFIER):
         return Offer(column - 1 if text.endswith(".") else start, language.modifiers(head.text), [])
     start -= text[:start].endswith("@")

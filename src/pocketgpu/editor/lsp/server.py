@@ -32,6 +32,9 @@ _SYMBOLS: Final = {
     Role.ALIAS: lsp.SymbolKind.Variable,
     Role.PARAMETER: lsp.SymbolKind.Variable,
     Role.CONSTANT: lsp.SymbolKind.Constant,
+    Role.UNIFORM: lsp.SymbolKind.Variable,
+    Role.INPUT: lsp.SymbolKind.Variable,
+    Role.OUTPUT: lsp.SymbolKind.Variable,
 }
 _COMPLETIONS: Final = {
     Kind.MNEMONIC: lsp.CompletionItemKind.Keyword,
@@ -41,14 +44,12 @@ _COMPLETIONS: Final = {
     Kind.METHOD: lsp.CompletionItemKind.Property,
 }
 
+
 class _AtPlace(Protocol):
     """A request about a place in a document."""
 
     text_document: lsp.TextDocumentIdentifier
     position: lsp.Position
-
-
-RENAMED: Final = frozenset({Role.KERNEL, Role.ENTRY, Role.PROCEDURE, Role.LABEL, Role.ALIAS, Role.PARAMETER})
 
 
 class Server(LanguageServer):
@@ -263,7 +264,8 @@ def _add_names(server: Server) -> None:
         if place is None or found is None:
             return None
         named = place[0].named(place[1], found[0].text)
-        if not any(one.definition.role in RENAMED for one in named):
+        # A register that has a constant keeps its own name.
+        if not any(one.definition.token.kind is not Kind.REGISTER for one in named):
             return None
         return server.range_of(place[0], place[1], found[0].start, found[0].end)
 

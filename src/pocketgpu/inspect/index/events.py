@@ -188,6 +188,9 @@ class IndexedEvents(Inspection):
     def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Trace:
         return self._run.trace(place, most, overrides)
 
+    def use_texts(self, paths: Sequence[str]) -> None:
+        self._run.use_texts(paths)
+
     def lanes_at(self, place: Address | str) -> list[Address]:
         return self._run.lanes_at(place)
 

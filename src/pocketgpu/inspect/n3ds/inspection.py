@@ -177,6 +177,12 @@ class N3dsInspection(Inspection):
 
         return trace_of(self, as_address(place), most, overrides)
 
+    def use_texts(self, paths: Sequence[str]) -> None:
+        from pocketgpu.inspect.shaders.shader_texts import ShaderTexts
+
+        self.texts = ShaderTexts(paths)
+        self._traced = None
+
     def _programs_of(self, place: Address) -> list[Steppable]:
         from pocketgpu.inspect.n3ds.stepping import programs_at
 

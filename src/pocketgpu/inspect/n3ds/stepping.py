@@ -21,6 +21,7 @@ from pocketgpu.inspect.n3ds.primitives.geometry_runs import InputsOfPrimitive
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.n3ds import MOST
+from pocketgpu.inspect.stepping.program_text import ProgramText, ProgramTexts
 from pocketgpu.lanes import run_once
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -49,8 +50,12 @@ def _get(registers: np.ndarray[Any, Any], name: str) -> int:
 class _TraceTaker(DrawWatcher):
     """Takes the trace when the draw runs."""
 
-    def __init__(self, machine: N3DS, address: Address, draw: int, most: int, overrides: Forced | None) -> None:
+    def __init__(
+        self, machine: N3DS, address: Address, draw: int, most: int, overrides: Forced | None,
+        texts: ProgramTexts | None,
+    ) -> None:  # fmt: skip
         self.machine, self.address, self.draw, self.most, self.overrides = machine, address, draw, most, overrides
+        self.texts = texts
         self.trace: Trace | None = None
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
@@ -61,12 +66,13 @@ class _TraceTaker(DrawWatcher):
         if place:
             run(0, place)
         if self.address.vertex is not None:
-            self.trace = trace_draw(self.machine, packets, place, self.address, self.most, self.overrides)
+            self.trace = trace_draw(self.machine, packets, place, self.address, self.most, self.overrides, self.texts)
             run(place, end)
             return
         self.trace = trace_primitive_of(
-            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1), self.overrides
-        )
+            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1), self.overrides,
+            self.texts,
+        )  # fmt: skip
         if place + 1 < end:
             run(place + 1, end)
 
@@ -79,7 +85,9 @@ def trace_of(
     if event.draw is None or (address.vertex is None) == (address.primitive is None):
         hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
         raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
-    watcher = _TraceTaker(inspection.player.machine, address, event.draw, MOST if most is None else most, overrides)
+    watcher = _TraceTaker(
+        inspection.player.machine, address, event.draw, MOST if most is None else most, overrides, inspection.texts
+    )
     inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
@@ -100,7 +108,7 @@ def programs_at(inspection: N3dsInspection, address: Address) -> list[Steppable]
 
 def trace_draw(
     machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int,
-    overrides: Forced | None = None,
+    overrides: Forced | None = None, texts: ProgramTexts | None = None,
 ) -> Trace:  # fmt: skip
     """The steps of vertex `address.vertex` of draw number `place` of some packets, before they run.
 
@@ -123,9 +131,10 @@ def trace_draw(
     inputs = _inputs(machine, packets.start + place, vertex)
     floats = np.frombuffer(packets.seen("vs_uniforms", place), np.float32)
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
+    program = _program(machine, packets, place, "V")
     trace = trace_vertex(
-        _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
-        most=most, name="vertex program", overrides=overrides,
+        program, inputs, *_constants(floats, bools, _integers(registers, "V")),
+        most=most, name="vertex program", overrides=overrides, source=_text(texts, program),
     )  # fmt: skip
     trace.lane, trace.address = f"vertex {vertex}", str(address)
     return trace
@@ -133,8 +142,8 @@ def trace_draw(
 
 def trace_primitive_of(
     machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None],
-    overrides: Forced | None = None,
-) -> Trace:
+    overrides: Forced | None = None, texts: ProgramTexts | None = None,
+) -> Trace:  # fmt: skip
     """The steps of primitive `address.primitive` in the geometry program of a draw. run: runs that draw.
 
     Primitives are counted in the order in which the unit runs them.
@@ -155,7 +164,7 @@ def trace_primitive_of(
     inputs, floats, bools = taken.found
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "G")),
-        most=most, name="geometry program", overrides=overrides,
+        most=most, name="geometry program", overrides=overrides, source=_text(texts, program),
     )  # fmt: skip
     trace.lane, trace.address = f"primitive {wanted}", str(address)
     return trace
@@ -170,6 +179,10 @@ def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Prog
     words = np.frombuffer(with_end(code, end, rules_of(choices)), np.uint32)
     entry = _get(registers, f"{unit}SH_ENTRYPOINT.entry")
     return Program(words, np.frombuffer(descriptors, np.uint32), entry, switches=choices)
+
+
+def _text(texts: ProgramTexts | None, program: Program) -> ProgramText | None:
+    return None if texts is None else texts.of(program.code, program.descriptors, program.entry_point)
 
 
 def _integers(registers: np.ndarray[Any, Any], unit: str) -> list[int]:

@@ -18,6 +18,7 @@ from typing import Any
 from pocketgpu.control_flow import Block, dot
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.shader_isa import OPDESC_FIELDS
+from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.sass import Program, decode_program
@@ -31,7 +32,7 @@ from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.disassembler import disassemble
 from pocketgpu.pica.shader.disassembler import instruction_text as pica_text
 from pocketgpu.pica.shader.flow import flow_of
-from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin
+from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin, register_of
 from pocketgpu.wording import counted
 
 KINDS = ("cubin", "dksh", "sass", "maxwell", "shbin", "pica")
@@ -55,6 +56,7 @@ class ShaderProgram:
     descriptors: tuple[int, ...] = ()
     entry: int = 0
     data: Mapping[str, bytes] = field(default_factory=dict)
+    executable: Executable | None = None
 
     def instructions(self) -> list[dict[str, Any]]:
         """Every instruction of a Maxwell program as plain data.
@@ -294,25 +296,52 @@ def _pica_program(name: str, shader: Shbin, one: Executable) -> ShaderProgram:
         "constants": {
             name: list(value) if isinstance(value, tuple) else value for name, value in one.constants.items()
         },
-        "uniforms": [{"name": name, "first": first, "last": last} for name, first, last in one.uniforms],
+        "uniforms": [
+            {"name": name, "first": first, "last": last, "register": _register(first)}
+            for name, first, last in one.uniforms
+        ],
+        "labels": {label: place for place, label in sorted(one.names.items())},
     }
-    return _pica_code(name, shader.code, shader.descriptors, one.entry, facts)
+    if one.geometry is not None:
+        facts["geometry"] = {"mode": one.geometry.mode, "array": one.geometry.array, "vertices": one.geometry.vertices}
+    return _pica_code(name, shader.code, shader.descriptors, one.entry, facts, one)
+
+
+def _register(number: int) -> str | None:
+    """The register of an entry in the table of uniforms."""
+    found = register_of(number)
+    return None if found is None else f"{found[0]}{found[1]}"
 
 
 def _pica_code(
-    name: str, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, facts: dict[str, Any]
-) -> ShaderProgram:
+    name: str, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, facts: dict[str, Any],
+    executable: Executable | None = None,
+) -> ShaderProgram:  # fmt: skip
+    labels = executable.names if executable is not None else {}
+    named = ProgramText(symbols=executable.symbols if executable is not None else ())
     raw = b"".join(word.to_bytes(4, "little") for word in code)
     return ShaderProgram(
         name,
         "3ds",
-        lambda control: disassemble(code, descriptors, entry=entry, exact=control).rstrip("\n"),
+        lambda control: _listing(
+            disassemble(code, descriptors, entry=entry, exact=control, labels=labels), None if control else named
+        ),
         facts,
         raw,
         words=code,
         descriptors=descriptors,
         entry=entry,
+        executable=executable,
     )
+
+
+def _listing(text: str, named: ProgramText | None) -> str:
+    """A text, perhaps with what its registers are called."""
+    lines = []
+    for line in text.splitlines():
+        names = "" if named is None or line.lstrip().startswith(".") else named.names_in(line)
+        lines.append(f"{line}  ; {names}" if names else line)
+    return "\n".join(lines)
 
 
 _PLAIN = sum(value << OPDESC_FIELDS[name][0] for name, value in

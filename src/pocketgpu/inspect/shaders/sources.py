@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu import whole_files
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.facts.pica import BOOLEAN_UNIFORMS, FLOAT_UNIFORMS, INTEGER_UNIFORMS, SHADER_REGISTERS
 from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
+    from pocketgpu.inspect.stepping.program_text import ProgramText
+
+_SETTABLE = (
+    f"v0-v{SHADER_REGISTERS - 1}, c0-c{FLOAT_UNIFORMS - 1}, b0-b{BOOLEAN_UNIFORMS - 1} and i0-i{INTEGER_UNIFORMS - 1}"
+)
 
 _LIMIT = 64 << 20  # bytes of a file that is read
 
@@ -54,14 +62,14 @@ def programs_of(module: ShaderModule, name: str | None, path: str) -> list[Shade
 @dataclass(frozen=True)
 class PicaSource:
     """A program of the 3DS. constants: of the file, by register ("c8"). outputs: registers that it declares as such.
-    lines: the line of its text of each word; empty if there is no text."""
+    text: what is known of its source text: lines, labels, names."""
 
     code: tuple[int, ...]
     descriptors: tuple[int, ...]
     entry: int
     constants: dict[str, Any]
     outputs: set[int]
-    lines: tuple[int, ...] = ()
+    text: ProgramText
 
     def inputs(self, given: tuple[str, ...]) -> tuple[Any, dict[int, Any], list[int], list[list[int]]]:
         """(inputs, uniforms, booleans, integers) as `Program.run` takes them: those of the file, and `given`.
@@ -71,30 +79,45 @@ class PicaSource:
         import numpy as np
 
         constants = self.constants
-        inputs = np.tile(np.array([0, 0, 0, 1], np.float32), (1, 16, 1))
+        inputs = np.tile(np.array([0, 0, 0, 1], np.float32), (1, SHADER_REGISTERS, 1))
         uniforms = {int(name[1:]): value for name, value in constants.items() if name[0] == "c"}
-        bools = [int(bool(constants.get(f"b{n}", 0))) for n in range(16)]
-        integers = [list(constants.get(f"i{n}", (0, 0, 0, 0))) for n in range(4)]
+        bools = [int(bool(constants.get(f"b{n}", 0))) for n in range(BOOLEAN_UNIFORMS)]
+        integers = [list(constants.get(f"i{n}", (0, 0, 0, 0))) for n in range(INTEGER_UNIFORMS)]
         for text in given:
-            name, numbers = _register(text)
+            name, numbers = self._register(text)
             place = int(name[1:])
-            if name[0] == "v" and place < 16:
+            if name[0] == "v" and place < SHADER_REGISTERS:
                 inputs[0, place, : len(numbers)] = numbers
-            elif name[0] == "c" and place < 96:
+            elif name[0] == "c" and place < FLOAT_UNIFORMS:
                 uniforms[place] = [*numbers, *(0.0, 0.0, 0.0, 1.0)[len(numbers) :]]
-            elif name[0] == "b" and place < 16:
+            elif name[0] == "b" and place < BOOLEAN_UNIFORMS:
                 bools[place] = int(numbers[0] != 0)
-            elif name[0] == "i" and place < 4:
+            elif name[0] == "i" and place < INTEGER_UNIFORMS:
                 integers[place] = [int(number) for number in (*numbers, 0, 0, 0, 0)][:4]
             else:
-                raise UsageError(f"there is no register {name}", hint="v0-v15, c0-c95, b0-b15 and i0-i3 can be set.")
+                raise UsageError(f"there is no register {name}", hint=f"{_SETTABLE} can be set.")
         return inputs, uniforms, bools, integers
 
+    def _register(self, text: str) -> tuple[str, list[float]]:
+        """Register and numbers of "v0=1,0,0" or "modelView[1]=0,1,0,0"."""
+        name, equals, values = text.partition("=")
+        try:
+            numbers = [float(number) for number in values.split(",")]
+        except ValueError:
+            numbers = []
+        named = name.lower() if re.fullmatch(r"[A-Za-z]\d{1,9}", name) else self.text.register(name) or ""
+        if not equals or not named or not 1 <= len(numbers) <= 4:
+            raise UsageError(f"{text!r} sets no register", hint="Write v0=1,0,0 or c8=0.5,0.5,0.5,1.")
+        return named, numbers
 
-def pica_source(file: str, name: str | None) -> PicaSource:
-    """The program of a .shbin or of assembly text."""
+
+def pica_source(file: str, name: str | None, texts: Sequence[str] = ()) -> PicaSource:
+    """The program of a .shbin or of assembly text. texts: what a .shbin was assembled from; without them, texts beside
+    it are used, if they are there."""
     from pocketgpu.inspect.shaders.files import kind_of, open_shader
-    from pocketgpu.pica.shader.assembler import assemble
+    from pocketgpu.inspect.shaders.shader_texts import ShaderTexts, beside, merged, text_of_assembly, text_of_executable
+    from pocketgpu.pica.shader.assembler import assemble_all
+    from pocketgpu.pica.shader.shbin import constants_of
 
     data = read(file)
     kind = kind_of(data)
@@ -103,21 +126,14 @@ def pica_source(file: str, name: str | None) -> PicaSource:
         if not programs:
             raise CaptureError("the file has no shader", file=file)
         one = programs[0]
+        assert one.executable is not None
         used = {int(output["register"][1:]) for output in one.facts["outputs"]}
-        return PicaSource(one.words, one.descriptors, one.entry, one.facts["constants"], used)
+        found = ShaderTexts(texts or beside(file)).of(one.words, one.descriptors, one.entry)
+        text = merged(found, text_of_executable(one.executable))
+        return PicaSource(one.words, one.descriptors, one.entry, one.facts["constants"], used, text)
     if kind is not None:
         raise UsageError(f"this is a {kind}", location=file, hint="'pocketgpu launch' runs kernels of the Switch.")
-    done = assemble(text_of(data, file), words=4096)
-    constants = {f"c{n}": v for n, v in done.constants.items()}
-    return PicaSource(done.code, done.descriptors, done.entry, constants, set(done.outputs), done.lines)
-
-
-def _register(text: str) -> tuple[str, list[float]]:
-    name, equals, values = text.partition("=")
-    try:
-        numbers = [float(number) for number in values.split(",")]
-    except ValueError:
-        numbers = []
-    if not equals or not name[1:].isdigit() or not 1 <= len(numbers) <= 4:
-        raise UsageError(f"{text!r} sets no register", hint="Write v0=1,0,0 or c8=0.5,0.5,0.5,1.")
-    return name.lower(), numbers
+    source = text_of(data, file)
+    (done,) = assemble_all([(file, source)])
+    own = text_of_assembly(done, file, source)
+    return PicaSource(done.code, done.descriptors, done.entry, constants_of(done), set(done.outputs), own)

@@ -32,7 +32,8 @@ class Run:
     """A shader of a file, and what it is run with.
 
     values: registers as the command line sets them ("v0=1,0,0"). kernel: which program. most: steps that are kept.
-    header: directives for bare code. grid, block, at, args, shared: of kernels, as for `pocketgpu shader step`.
+    header: directives for bare code. texts: what a .shbin was assembled from. grid, block, at, args, shared: of
+    kernels, as for `pocketgpu shader step`.
     """
 
     file: str
@@ -45,6 +46,7 @@ class Run:
     shared: int = 0
     header: str | None = None
     most: int | None = None
+    texts: tuple[str, ...] = ()
 
     @property
     def launches(self) -> list[str]:
@@ -93,11 +95,11 @@ def _vertex(run: Run, options: dict[str, Any]) -> Trace:
     from pocketgpu.inspect.stepping import trace_vertex
     from pocketgpu.pica.shader import Program
 
-    source = pica_source(run.file, run.kernel)
+    source = pica_source(run.file, run.kernel, run.texts)
     program = Program(source.code, source.descriptors, source.entry)
     return trace_vertex(
-        program, *source.inputs(run.values), name=run.kernel or Path(run.file).name, lines=source.lines,
-        file=run.file, **options,
+        program, *source.inputs(run.values), name=run.kernel or Path(run.file).name, source=source.text,
+        **options,
     )  # fmt: skip
 
 
@@ -107,6 +109,8 @@ def _thread(run: Run, options: dict[str, Any]) -> tuple[Trace, list[Event]]:
 
     if run.values:
         raise UsageError(f"{run.values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
+    if run.texts:
+        raise UsageError("a kernel has its lines in the file itself", location="texts")
     module = RawModule(run.file, header=run.header)
     grid, block = sizes_of(run.grid or "1", "--grid"), sizes_of(run.block or "32", "--block")
     where, which = place_of(run.at or "b0/t0")

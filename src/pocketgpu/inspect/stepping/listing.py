@@ -45,6 +45,31 @@ class ProgramListing(ABC):
         del number
         return None
 
+    @property
+    def note(self) -> str:
+        """Why its source text is not shown, or not for all of it; "" if nothing is wrong."""
+        return ""
+
+    def label(self, number: int) -> str:
+        """The name of an instruction's address; "" if it has none."""
+        del number
+        return ""
+
+    def names(self, number: int) -> str:
+        """What the registers of an instruction are called in the source text: "projection[1], outpos"."""
+        del number
+        return ""
+
+    def register(self, name: str) -> str | None:
+        """The register that a name of the source text stands for; None if it is no such name."""
+        del name
+        return None
+
+    @property
+    def variables(self) -> dict[str, tuple[str, ...]]:
+        """Names of the source text with the registers that they stand for: several for an array."""
+        return {}
+
     @abstractmethod
     def blocks(self) -> list[Block]:
         """The control flow.

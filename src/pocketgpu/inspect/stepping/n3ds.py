@@ -28,6 +28,7 @@ from pocketgpu.facts.shader_isa import (
 )
 from pocketgpu.inspect.stepping.forced_registers import Forced, check_forced
 from pocketgpu.inspect.stepping.groups import RegisterGroup
+from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
@@ -289,14 +290,14 @@ class _Watched(Interpreter):
 
 def _trace(
     program: Program, what: str, name: str, inputs: Any, most: int, rest: tuple[Any, ...],
-    overrides: Forced | None = None, lines: Sequence[int] = (), file: str = "",
+    overrides: Forced | None = None, source: ProgramText | None = None,
 ) -> Trace:  # fmt: skip
     if most < 1:
         raise UsageError(f"a trace keeps at least one step, not {most}")
     forced = dict(overrides or {})
     check_forced(forced, SETTABLE)
     trace = Trace(
-        "3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program, lines, file),
+        "3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program, source),
         overrides=forced, groups=GROUPS, uniforms=_uniforms(*rest[:3]),
     )  # fmt: skip
     trace.result = program.watch(lambda *args: _Watched(trace, program, most, *args), inputs, *rest)
@@ -336,6 +337,7 @@ def trace_vertex(
     overrides: Forced | None = None,
     lines: Sequence[int] = (),
     file: str = "",
+    source: ProgramText | None = None,
 ) -> Trace:
     """Step through a program of the 3DS for one vertex.
 
@@ -343,12 +345,15 @@ def trace_vertex(
     `Program.run`. most: how many steps are kept; a longer program is not run to its end, and `cut` says so. Registers
     are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run` returns
     for this vertex; None if the trace was cut. overrides: what-if, words for registers right before steps:
-    {12: {"r0.x": 0x3F800000}}. lines, file: the line of the source text of each word, and that text's name.
+    {12: {"r0.x": 0x3F800000}}. lines, file: the line of the source text of each word, and that text's name; or source:
+    all that is known of the text.
 
     :raises UsageError: for shapes and numbers that do not fit.
     """
     rest = (uniforms, bool_uniforms, int_uniforms, conditions, address)
-    return _trace(program, "one vertex", name, _one(inputs), most, rest, overrides, lines, file)
+    if source is None and lines:
+        source = ProgramText({address: (file, line) for address, line in enumerate(lines)})
+    return _trace(program, "one vertex", name, _one(inputs), most, rest, overrides, source)
 
 
 def trace_primitive(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from pocketgpu.control_flow import Block
 from pocketgpu.errors import CaptureError
 from pocketgpu.inspect.stepping.listing import ProgramListing, SourceLine
+from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.pica.shader.disassembler import instruction_text
 from pocketgpu.pica.shader.flow import flow_of
 from pocketgpu.pica.shader.unit import Program
@@ -18,11 +18,11 @@ from pocketgpu.pica.shader.unit import Program
 class UnitListing(ProgramListing):
     """A program of the unit. Code memory is larger than programs are: the listing ends where control can't come.
 
-    lines: the line of the source text of each word, empty if it is not known. file: that text's name.
+    source: what is known of its source text.
     """
 
-    def __init__(self, program: Program, lines: Sequence[int] = (), file: str = "") -> None:
-        self._program, self._lines, self._file = program, lines, file
+    def __init__(self, program: Program, source: ProgramText | None = None) -> None:
+        self._program, self._source = program, source or ProgramText()
 
     @cached_property
     def _code(self) -> tuple[int, ...]:
@@ -54,11 +54,29 @@ class UnitListing(ProgramListing):
         return instruction_text(self._code[number], self._descriptors, "{:#06x}".format)
 
     def line_of(self, number: int) -> int | None:
-        return self._lines[number] if number < len(self._lines) else None
+        place = self._source.places.get(number)
+        return None if place is None else place[1]
 
     def source(self, number: int) -> SourceLine | None:
-        line = self.line_of(number)
-        return None if line is None else SourceLine(self._file, line)
+        place = self._source.places.get(number)
+        return None if place is None else SourceLine(*place, self._source.row(number))
+
+    @property
+    def note(self) -> str:
+        return self._source.note
+
+    def label(self, number: int) -> str:
+        return self._source.labels.get(number, "")
+
+    def names(self, number: int) -> str:
+        return self._source.names_in(self.text(number))
+
+    def register(self, name: str) -> str | None:
+        return self._source.register(name)
+
+    @property
+    def variables(self) -> dict[str, tuple[str, ...]]:
+        return {one.name: tuple(one.at(n) for n in range(one.count)) for one in self._source.symbols}
 
     def blocks(self) -> list[Block]:
         return self._blocks

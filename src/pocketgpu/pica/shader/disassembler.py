@@ -9,7 +9,8 @@ Source: 3dbrew GPU/Shader Instruction Set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.shader_isa import (
@@ -29,20 +30,26 @@ from pocketgpu.facts.shader_isa import (
     target_register,
 )
 from pocketgpu.pica.shader.assembler import COMPONENTS, DESCRIPTORS, assemble
+from pocketgpu.pica.shader.names import IDENTIFIER, is_register
 
 _INDICES = ("", "[a0.x]", "[a0.y]", "[aL]")
 _IDENTITY = 0x1B
 Label = Callable[[int], str]
 
 
-def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int | None = 0, exact: bool = False) -> str:
+def disassemble(
+    code: Sequence[int], descriptors: Sequence[int], *, entry: int | None = 0, exact: bool = False,
+    labels: Mapping[int, str] | None = None,
+) -> str:  # fmt: skip
     """Text of a program: one instruction per line, labels at the targets of flow instructions, `main` at `entry`.
 
-    exact: text that assembles to the same words and descriptors; needs at most 128 descriptors.
+    exact: text that assembles to the same words and descriptors; needs at most 128 descriptors. labels: names of
+    addresses; those that cannot be labels of a text are left out.
     """
     if exact and len(descriptors) > DESCRIPTORS:
         raise UsageError(f"{len(descriptors)} operand descriptors; the unit has {DESCRIPTORS}")
     names = {target: f"l{target:03x}" for word in code for target in targets(word)}
+    names |= _usable(labels or {}, {*names.values(), "main"}, len(code))
     if entry is not None:
         names[entry] = "main"
     places = range(len(code) + 1)
@@ -56,6 +63,16 @@ def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int |
                 text += f" @{number}"
             lines.append(f"    {text}")
     return "\n".join(lines) + "\n"
+
+
+def _usable(labels: Mapping[int, str], taken: set[str], end: int) -> dict[int, str]:
+    """Labels that a text can have: names, each once, at addresses of the program."""
+    found: dict[int, str] = {}
+    for address, name in labels.items():
+        if 0 <= address <= end and re.fullmatch(IDENTIFIER, name) and name not in taken and not is_register(name):
+            found[address] = name
+            taken.add(name)
+    return found
 
 
 def targets(word: int) -> tuple[int, ...]:

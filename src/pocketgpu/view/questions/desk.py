@@ -132,9 +132,11 @@ def beside(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str
 
 
 @contextmanager
-def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Iterator[Inspection]:
+def opened(
+    capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = (), texts: Sequence[str] = ()
+) -> Iterator[Inspection]:
     """The inspection of a capture, with what the index has of earlier runs. What this one finds out is added to the
-    index at the end. With overrides (as in `debug`) the index is left alone."""
+    index at the end. With overrides (as in `debug`) the index is left alone. texts: see `Inspection.use_texts`."""
     from pocketgpu.inspect.index.events import IndexedEvents, remembered
     from pocketgpu.inspect.index.notes import noted
     from pocketgpu.inspect.index.store import index_of
@@ -147,6 +149,8 @@ def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str
 
         def replayed() -> Inspection:
             found = debug(capture, choices)
+            if texts:
+                found.use_texts(texts)
             stack.enter_context(remembered(found, capture, choices))
             stack.enter_context(noted(found, capture, choices))
             return found

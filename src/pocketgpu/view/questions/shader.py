@@ -54,8 +54,10 @@ def _trace(given: Parameters) -> Question:
     def question(run: Inspection) -> Json:
         trace = run.traced(at)
         births = {kind: [one for one in found if one.computed] for kind, found in _births(trace).items()}
+        note = trace.visits.listing.note
         return {
-            "address": trace.address, "program": trace.name, "lane": trace.lane, "title": trace.title,
+            "address": trace.address, "program": trace.name, "lane": trace.lane,
+            "title": f"{trace.title}; {note}" if note else trace.title,
             "steps": len(trace), "instructions": len(trace.visits.listing), "cut": trace.cut, "hung": trace.hung,
             "touched": sorted(trace.touched),
             "births": {kind: len(found) for kind, found in _births(trace).items()},

@@ -103,7 +103,7 @@ def test_steps_over_in_out_and_back(at_entry: Editor) -> None:
     assert lines(editor, "next", 1) == [4] and lines(editor, "stepIn", 1) == [15]
     frames = editor.ask("stackTrace", threadId=1)
     assert [one["line"] for one in frames["stackFrames"]] == [15, 4] and frames["totalFrames"] == 2
-    assert frames["stackFrames"][0]["name"].startswith("routine 0x")
+    assert frames["stackFrames"][0]["name"].startswith("twice (")
     assert editor.ask("stackTrace", threadId=1, startFrame=1, levels=1)["stackFrames"] == frames["stackFrames"][1:]
     assert lines(editor, "stepOut", 1) == [5]
     assert lines(editor, "stepBack", 1) == [4], "back over the call"
@@ -306,7 +306,7 @@ def test_sources(at_entry: Editor, pica: Path) -> None:
     listing, text = editor.ask("loadedSources")["sources"]
     assert text["path"] == str(pica.resolve()) and editor.frame["source"] == text
     rows = editor.ask("source", sourceReference=listing["sourceReference"])["content"].splitlines()
-    assert rows[0] == "0x0000  mov r0, v0"
+    assert rows[:2] == ["0x0000  main: mov r0, v0", "0x0001  call 0x000a, 0x000c"]
     number = editor.ask("setBreakpoints", source=listing, breakpoints=[{"line": 3}])["breakpoints"][0]
     assert number["verified"] and number["line"] == 3
     with pytest.raises(Refused):

@@ -76,8 +76,8 @@ def test_texts_without_errors_have_no_problems() -> None:
         (
             "x.pica",
             "main:\n mov r0, x9 ; \U0001f600\n add o0, o0, v1\nfoo\n jmpc cmp.x, there\n add r0, v0, v1\n"
-            " mov r1, r2.xq\n",
-            [(1, "x9"), (2, "o0"), (3, "foo"), (4, "there"), (5, "v1"), (6, "xq")],
+            " mov r1, r2.xk\n",
+            [(1, "x9"), (2, "o0"), (3, "foo"), (4, "there"), (5, "v1"), (6, "xk")],
         ),
         (
             "x.sass",
@@ -110,16 +110,64 @@ def test_all_errors_of_a_text_have_their_places(name: str, text: str, found: lis
     talk(work)
 
 
-def test_a_text_of_picasso_is_told_apart() -> None:
-    text = "; a shader of homebrew\n.proc main\n    mov r0, v0\n  .fvec projection[4]\n.end\n"
+HOMEBREW = """; a shader of homebrew
+.fvec projection[4], modelView[4]
+.constf half(0.5, 0.5, 0.5, 1)
+.alias ones half.wwww
+.out outpos position
+.in inpos
+.proc main
+    for i0
+        dp4 outpos.x, projection[lcnt], inpos
+        call lit
+    .end
+    mov r0, ones
+    end
+.end
+.proc lit
+    nop
+.end
+"""
+
+
+def test_a_text_of_picasso() -> None:
+    """Its directives are read, its names are symbols with definitions, uses and new names."""
+    uri = "file:///a/vertex.v.pica"
 
     async def work(editor: Editor) -> None:
-        uri = "file:///a/vertex.v.pica"
+        at, document = (lambda word: editor.at(uri, word)), lsp.TextDocumentIdentifier(uri)
+        await editor.open(uri, HOMEBREW)
+        assert await editor.problems(uri) == []
+        for word, text in (
+            (".fvec", "float uniforms"), ("for i0", "x + 1 times"), ("projection[lcnt", "uniform in line 2"),
+            ("lcnt]", "counter of the loop"), ("ones\n", "alias in line 4"), ("inpos\n        call", "input in line 6"),
+        ):  # fmt: skip
+            found = await editor.ask("textDocument/hover", lsp.HoverParams(**at(word)))
+            assert text in found.contents.value.lower(), word
+        symbols = await editor.ask("textDocument/documentSymbol", lsp.DocumentSymbolParams(document))
+        assert [one.name for one in symbols] == [
+            "projection", "modelView", "half", "ones", "outpos", "inpos", "main", "lit",
+        ]  # fmt: skip
+        (found,) = await editor.ask("textDocument/definition", lsp.DefinitionParams(**at("projection[lcnt")))
+        assert found.range.start.line == 1
+        edit = await editor.ask("textDocument/rename", lsp.RenameParams(new_name="clip", **at("projection[lcnt")))
+        assert edited(HOMEBREW, edit.changes[uri]) == HOMEBREW.replace("projection", "clip")
+
+    talk(work)
+
+
+def test_a_procedure_of_another_text_is_a_warning() -> None:
+    text = ".proc main\n    call lit\n    end\n.end\n"
+
+    async def work(editor: Editor) -> None:
+        uri = "file:///a/part.v.pica"
         await editor.open(uri, text)
         (one,) = problems = await editor.problems(uri)
-        assert spans(text, problems) == [(3, ".fvec")] and one.severity == lsp.DiagnosticSeverity.Warning
-        found = await editor.ask("textDocument/hover", lsp.HoverParams(**editor.at(uri, "mov")))
-        assert "copy of the source" in found.contents.value
+        assert spans(text, problems) == [(1, "lit")] and one.severity == lsp.DiagnosticSeverity.Warning
+        await editor.change(uri, text.replace("    end\n", "").replace("call lit", "nop"), 2)
+        (one,) = await editor.problems(uri, 2)
+        assert "there is no end" in one.message and one.severity == lsp.DiagnosticSeverity.Warning
+        assert (one.range.start.line, one.range.start.character) == (1, 4)
 
     talk(work)
 

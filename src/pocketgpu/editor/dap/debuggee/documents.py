@@ -90,8 +90,19 @@ class Documents:
         """
         if reference != LISTING:
             raise UsageError(f"there is no text {reference}", hint="Files are read by the editor.")
-        rows = range(len(self.listing))
-        return "\n".join(f"{self.listing.address_of(n):#06x}  {self.listing.text(n)}" for n in rows) + "\n"
+        return "\n".join(map(self._row, range(len(self.listing)))) + "\n"
+
+    def _row(self, number: int) -> str:
+        """A line of the listing: address, perhaps its name, instruction, and what its registers are called."""
+        label, names = self.listing.label(number), self.listing.names(number)
+        head = f"{self.listing.address_of(number):#06x}  " + (f"{label}: " if label else "")
+        return head + self.listing.text(number) + (f"  ; {names}" if names else "")
+
+    def routine(self, address: int) -> str:
+        """What the routine at an address is called."""
+        number = self.number_at(address)
+        label = "" if number is None else self.listing.label(number)
+        return label or f"routine {address:#x}"
 
     def number_at(self, address: int) -> int | None:
         """The instruction at an address, or the next one after it; None if there is none."""
@@ -112,6 +123,8 @@ class Documents:
         found: dict[str, Any] = {
             "address": f"{self.listing.address_of(number):#x}", "instruction": self.listing.text(number),
         }  # fmt: skip
+        if label := self.listing.label(number):
+            found["symbol"] = label
         return found | {"location": source, "line": line}
 
 

@@ -32,9 +32,11 @@ class PlacedRegisters:
         self._trace, self._place = trace, place
 
     def find(self, name: str) -> Value | None:
-        if name in self._trace.start or name in self._trace.constants:
-            return self._trace.value_at(name, self._place)
-        return None
+        trace = self._trace
+        if name in trace.start or name in trace.constants:
+            return trace.value_at(name, self._place)
+        meant = (trace.listing.register(name) if trace.listing is not None else None) or ""
+        return trace.value_at(meant, self._place) if meant in trace.start or meant in trace.constants else None
 
 
 class Ways:

@@ -3,6 +3,8 @@
     {"capture": "scene.pgc", "address": "f3/d17/v5"}
     {"program": "kernel.cubin", "grid": "4", "block": "64", "args": ["zeros:1024"], "at": "b1/t40"}
     {"source": "phong.v.pica", "inputs": {"v0": [1, 2, 3]}, "uniforms": {"c0": [1, 0, 0, 0], "b0": true}}
+
+"text", or "texts", of a capture or a `.shbin`: what its programs were assembled from.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 WAYS: Final = ("capture", "program", "source")
 """What a configuration names: one of these."""
 COMMON: Final = ("stopOnEntry", "most", "cwd")
-OF_CAPTURES: Final = ("address", "switches")
+TEXTS: Final = ("text", "texts")
+OF_CAPTURES: Final = ("address", "switches", *TEXTS)
 OF_KERNELS: Final = ("kernel", "grid", "block", "args", "at", "shared", "header")
-OF_SOURCES: Final = ("inputs", "uniforms", *OF_KERNELS)
+OF_SOURCES: Final = ("inputs", "uniforms", *TEXTS, *OF_KERNELS)
 MOST_STEPS: Final = 1 << 20
 _OF_EDITORS = re.compile(r"type|request|name|noDebug|preLaunchTask|postDebugTask|internalConsoleOptions|presentation|"
                          r"debugServer|serverReadyAction|__.*|\$__.*|dap-.*|console|host|hostName|port")  # fmt: skip
@@ -68,15 +71,28 @@ def read_configuration(given: Arguments) -> Configuration:
             raise UsageError(
                 f"this means nothing for a {what}", location=name[:60], hint=f"It takes {', '.join(sorted(known))}."
             )
-    path = os.path.expanduser(given.text(what))
-    if not path or path == "-" or "\0" in path:
-        raise UsageError("this is no path of a file", location=what)
-    if "cwd" in given:
-        path = os.path.join(os.path.expanduser(given.text("cwd")), path)
+    path = _path(given, given.text(what), what)
     most = given.number("most") if "most" in given else None
     if most is not None and not 1 <= most <= MOST_STEPS:
         raise UsageError(f"1 to {MOST_STEPS} steps can be kept", location="most")
     return Configuration(what, path, given, most, given.flag("stopOnEntry", True))
+
+
+def _path(given: Arguments, text: str, name: str) -> str:
+    """A path of a configuration, which begins in `cwd`.
+
+    :raises UsageError: it is none.
+    """
+    path = os.path.expanduser(text)
+    if not path or path == "-" or "\0" in path:
+        raise UsageError("this is no path of a file", location=name)
+    return os.path.join(os.path.expanduser(given.text("cwd")), path) if "cwd" in given else path
+
+
+def _texts(given: Arguments) -> list[str]:
+    """Paths of the texts that programs were assembled from."""
+    named = [given.text("text")] if "text" in given else []
+    return [_path(given, one, "texts") for one in (*named, *given.texts("texts"))]
 
 
 class Debuggee:
@@ -108,6 +124,9 @@ def _in_capture(one: Configuration) -> Debuggee:
     wanted = Address.parse(one.values.text("address")).at(step=None)
     switches = {name: str(value) for name, value in one.values.part("switches").items()}
     run = debug(one.path, switches or None)
+    texts = _texts(one.values)
+    if texts:
+        run.use_texts(texts)
     address, lanes = _lanes_of(run, wanted)
     most = run.most_traced if one.most is None else one.most
     return Debuggee([Lane(str(at), _maker(run, at, most)) for at in lanes], lanes.index(address))
@@ -154,7 +173,7 @@ def _in_file(one: Configuration) -> Debuggee:
     run = Run(
         one.path, given.text("kernel", "") or None, (*_values(given, "inputs"), *_values(given, "uniforms")),
         _size(given, "grid"), _size(given, "block"), given.text("at", ""), tuple(args), given.number("shared", 0),
-        text_of(read(header), header) if header else None, one.most,
+        text_of(read(header), header) if header else None, one.most, tuple(_texts(given)),
     )  # fmt: skip
     if one.what == "program" and not run.is_kernel:
         raise UsageError("this file has no kernels", location=one.path, hint='A shader of the 3DS is a "source".')

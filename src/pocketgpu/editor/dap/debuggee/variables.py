@@ -5,7 +5,7 @@ A variable with parts has a reference; references are good until the lane moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -135,6 +135,9 @@ def scopes_of(lane: Lane) -> list[tuple[str, Parts]]:
     if not lane.at_end:
         found.append(("this instruction", partial(_instruction, lane, place)))
     found += [(group.name, partial(registers, group.registers)) for group in trace.groups]
+    named = trace.listing.variables if trace.listing is not None else {}
+    if named:
+        found.append(("names", partial(_names, lane, place, named)))
     if trace.constants:
         found.append(("constants", lambda hexadecimal: variables_of(trace.constants.values(), hexadecimal, False)))
     if any(step.accesses for step in trace.steps):
@@ -142,6 +145,40 @@ def scopes_of(lane: Lane) -> list[tuple[str, Parts]]:
     if lane.overrides:
         found.append(("what-if", partial(_overrides, lane)))
     return found
+
+
+def _names(lane: Lane, place: int, named: Mapping[str, tuple[str, ...]], hexadecimal: bool) -> list[Variable]:
+    """Names of the source text with their values; arrays have elements."""
+    found = []
+    for name, registers in named.items():
+        if len(registers) == 1:
+            found += _one_name(lane, place, name, hexadecimal)
+        else:
+            parts = partial(_elements, lane, place, name, len(registers))
+            found.append(Variable(name, f"{registers[0]} to {registers[-1]}", "", "", parts))
+    return found
+
+
+def _elements(lane: Lane, place: int, name: str, count: int, hexadecimal: bool) -> list[Variable]:
+    rows = (_one_name(lane, place, f"{name}[{n}]", hexadecimal, f"[{n}]") for n in range(count))
+    return [one for row in rows for one in row]
+
+
+def _one_name(lane: Lane, place: int, name: str, hexadecimal: bool, shown_as: str = "") -> list[Variable]:
+    """The variable that a name stands for; none for a register without a value."""
+    registers = lane.registers(place)
+    whole = registers.find(name)
+    parts = [registers.find(f"{name}.{letter}") for letter in COMPONENTS] if whole is None else [whole]
+    values = [one for one in parts if one is not None]
+    if not values:
+        return []
+    text = ", ".join(text_of(one, hexadecimal) for one in values)
+    kind = values[0].kind if len(values) == 1 else f"{values[0].kind} x {len(values)}"
+    settable = not lane.at_end and values[0].name in lane.trace.start
+    return [
+        Variable(shown_as or name, text if len(values) == 1 else f"({text})", kind, name,
+                 lambda hexadecimal: variables_of(values, hexadecimal, settable), settable)
+    ]  # fmt: skip
 
 
 def _instruction(lane: Lane, place: int, hexadecimal: bool) -> list[Variable]:

@@ -38,6 +38,8 @@ def launch(session: Session, given: Arguments) -> None:
     session.output(lane.trace.title)
     if lane.trace.cut:
         session.output(f"the trace is not complete: {lane.trace.cut}", "important")
+    if note := lane.documents.listing.note:
+        session.output(note, "important")
     session.later("process", name=lane.trace.name, startMethod="launch", isLocalProcess=True)
     session.later("module", reason="new", module={"id": 1, "name": lane.trace.name})
     for source in lane.documents.sources:

@@ -41,7 +41,7 @@ def _frames(session: Session, thread: int, lane: Lane) -> list[Json]:
     for depth, number in enumerate(numbers):
         outer = len(numbers) - 1 - depth
         entry = trace[calls[outer - 1]].to if outer else None
-        name = trace.name if entry is None else f"routine {entry:#x}"
+        name = trace.name if entry is None else documents.routine(entry)
         where = "end" if lane.at_end else f"step {lane.place}" if depth == 0 else f"step {calls[outer]}"
         source, line = documents.place(number)
         found.append({
@@ -161,7 +161,8 @@ def completions(session: Session, given: Arguments) -> Json:
     word = before[len(before.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")) :]
     _, lane = session.lane_of(given)
     stems = dict.fromkeys(name.rpartition(".")[0] or name for name in (*lane.trace.start, *lane.trace.constants))
-    names = [name for name in (*stems, *lane.trace.start, *FUNCTIONS) if name.startswith(word)]
+    named = lane.documents.listing.variables
+    names = [name for name in (*stems, *named, *lane.trace.start, *FUNCTIONS) if name.startswith(word)]
     rows = [*dict.fromkeys(names)][:MOST_COMPLETIONS]
     start = session.line_out(column - len(word) + 1)
     return {"targets": [{"label": one, "start": start, "length": len(word)} for one in rows]}

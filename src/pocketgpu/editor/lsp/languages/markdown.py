@@ -33,9 +33,14 @@ def shown(form: str, *paragraphs: str) -> str:
     return page(code(form), *paragraphs)
 
 
+def forms(name: str, form: str) -> str:
+    """All forms of a directive, one a line."""
+    return "\n".join(f"{name} {one}".rstrip() for one in form.split("\n"))
+
+
 def directives(table: Mapping[str, tuple[str, str]]) -> dict[str, Entry]:
     """The words of a table of directives."""
     return {
-        name: Entry(name, Kind.DIRECTIVE, meaning, partial(shown, f"{name} {form}".rstrip(), meaning))
+        name: Entry(name, Kind.DIRECTIVE, meaning, partial(shown, forms(name, form), meaning))
         for name, (form, meaning) in table.items()
     }

@@ -61,6 +61,9 @@ class Role(Enum):
     ALIAS = "alias"
     PARAMETER = "parameter"
     CONSTANT = "constant"
+    UNIFORM = "uniform"
+    INPUT = "input"
+    OUTPUT = "output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,10 @@ class Language(ABC):
     @abstractmethod
     def after_directive(self, directive: str, count: int) -> list[Entry]:
         """What can be the next word of a directive that has `count` words after it already."""
+
+    def takes_names(self, directive: str, count: int) -> bool:
+        """Whether the next word of a directive can be a name of the text."""
+        return False
 
     def modifiers(self, mnemonic: str) -> list[Entry]:
         """What can follow a mnemonic after a dot."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.digests import sha256
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import BOOLEAN_UNIFORMS, FLOAT_UNIFORMS, INTEGER_UNIFORMS, PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.resources import Program
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
@@ -19,9 +19,7 @@ from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.wording import counted
 
-UNIFORMS = 96
-BOOLS = 16
-INTS = 4
+UNIFORMS, BOOLS, INTS = FLOAT_UNIFORMS, BOOLEAN_UNIFORMS, INTEGER_UNIFORMS
 _NAMED = re.compile(r"\bc(\d+)\b(?!\[)")
 
 

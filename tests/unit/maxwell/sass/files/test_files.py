@@ -74,7 +74,8 @@ def test_a_shader_of_the_3ds() -> None:
     assert one.type == "vertex" and one.entry == 0 and one.end == len(shader.code) == 2
     assert one.outputs == ((0, "position", 15),) and one.constants == {"c8": (1.0, 0.5, 0.0, 2.0)}
     module = open_shader(fuzz.shbin())
-    assert module.kind == "shbin" and module.programs[0].text(False) == "main:\n    mul o0, c8, v0\n    end"
+    assert module.kind == "shbin" and module.programs[0].text(True).endswith("main:\n    mul o0, c8, v0 @0\n    end")
+    assert module.programs[0].text(False) == "main:\n    mul o0, c8, v0  ; position\n    end"
     with pytest.raises(UsageError, match="no Maxwell program"):
         module.programs[0].instructions()
     assert "mul o0, c8, v0" in module.programs[0].graph()
@@ -149,5 +150,5 @@ def test_attributes_end_where_the_data_ends() -> None:
 
 
 def test_a_writer_refuses_what_a_file_cannot_hold() -> None:
-    with pytest.raises(UsageError, match="no constant b0"):
-        write_shbin(Shbin((), (), (Executable("vertex", 0, 0, (), {"b0": True}),)))
+    with pytest.raises(UsageError, match="no constant r0"):
+        write_shbin(Shbin((), (), (Executable("vertex", 0, 0, (), {"r0": 1.0}),)))

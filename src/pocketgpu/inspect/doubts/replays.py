@@ -46,7 +46,7 @@ def doubts(
 ) -> CaptureDoubts:
     """Replay a capture with every value of each choice that it touches, and compare the pictures.
 
-    :param choices: names of choices to try instead of those.
+    :param choices: names of choices to try instead of those; choices of the other console are left out.
     :param frames: numbers of the frames to look at; None: the first MOST_FRAMES.
     :param expected: the expected picture of a frame (its number) and a screen (its name), or None if there is none, as
         RGB of shape (height, width, 3) or RGBA.
@@ -63,6 +63,7 @@ def doubts(
             close = get_close_matches(name, CHOICES, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else "'pocketgpu switches' lists them."
             raise UsageError(f"there is no choice {name!r}", hint=hint)
+    names = tuple(name for name in names if name in OF_CONSOLE[capture.console])
     usual = _pictures(capture, wanted, threads, given)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
     partings: list[Parting] = []

@@ -79,6 +79,7 @@ def test_named_choices_frames_and_another_default(scene: Path) -> None:
     assert one.tried == ((STENCIL, DEFAULT),) and shown == [(f"{STENCIL}={DEFAULT}", 0, 1)]
     assert one.frames == 1 and str(one.partings[0].first).startswith("f1/top/px")
     filtered = doubts(capture, ["texture.filter"])
+    assert doubts(capture, ["texture.fraction"]).tried == (), "a choice of the other console"
     assert filtered.partings == () and "no picture depends on any of them" in str(filtered)
 
 

@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
         " --macros --no-header --set --json --debug"
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
+    "doubts": "CAPTURES --choice --frames --expect --html --threads --set --json --debug",
     "diff": "A B --frame --switch-a --switch-b --force-b --evaluator-a --evaluator-b --out --json --debug",
     "state": (
         "CAPTURE ADDRESS --against --textures --mesh --space --vertices --shaders --target --force --set --json --debug"
@@ -95,6 +96,7 @@ JSON_KEYS: dict[str, str] = {
     "why {switch} f0/px16,20": "why frames warnings",
     "why {switch} f0/d1": "why frames warnings",
     "check {3ds}": "schema counts rules findings frames warnings",
+    "doubts {3ds} --choice list.end_match": "captures matrix frames warnings",
     "check {switch}": "schema counts rules findings frames warnings",
     "state {3ds} f0/d1": "state frames warnings",
     "state {switch} f0/d1": "state frames warnings",

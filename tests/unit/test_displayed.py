@@ -28,6 +28,7 @@ from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.decode import decode, decode_words, parse_listing
 from pocketgpu.inspect.describe import explain, resolve
 from pocketgpu.inspect.diff import diff
+from pocketgpu.inspect.doubts import DoubtMatrix, doubts
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
@@ -47,6 +48,7 @@ TABLES = {
     "MaxwellInfo",
     "Mesh", "Moment", "Outputs", "Registers", "Report", "Screen", "Sheet", "Step", "Surface", "Table", "Texture",
     "Trace", "Why",
+    "CaptureDoubts",
 }  # fmt: skip
 TAGS = {"p", "table", "tr", "th", "td", "pre", "img", "b", "code", "ol", "li", "span", "div", "br"}
 BAD = "<script>alert('&')</script>\x1b[31m\r\nsecond"
@@ -99,6 +101,9 @@ def of_capture(path: Path) -> Iterator[Any]:
     yield from (capture, frame, *frame.screens.values(), frame.machine, frame.machine.memory)
     decoded = decode(capture)
     yield from (decoded, decoded.stream, examine(capture), check(capture))
+    black = np.zeros((1, 1, 3), np.uint8)
+    doubtful = doubts(capture, ["texture.filter"], range(1), expected=lambda frame, screen: black)
+    yield from (doubtful, doubtful.agreement, DoubtMatrix([doubtful]), *doubtful.partings)
     run = pocketgpu.debug(capture)
     yield from (run, run.events(0)[0], *run.passes(0), run.seek("f0"), run.why("f0"))
 

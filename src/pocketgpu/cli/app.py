@@ -46,6 +46,7 @@ COMMANDS = {
     "why": "Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.",
     "decode": "List the command words of a recording or dump.",
     "check": "Find what works here and may not work on a console.",
+    "doubts": "Show which doubtful choices decide what captures show.",
     "sweep": "Do one kind of work on any number of captures.",
     "diff": "Show where two captures differ, or one capture under two settings.",
     "state": "Show registers, textures, buffers, shaders and vertices at an event.",

@@ -11,8 +11,8 @@ from types import ModuleType
 
 # Modules with public names, imported at their first use.
 _PUBLIC = (
-    "address", "capture_info", "decode", "describe", "diff", "event", "inspection", "maxwell_info", "meshes", "model",
-    "stepping",
+    "address", "capture_info", "decode", "describe", "diff", "doubts", "event", "inspection", "maxwell_info", "meshes",
+    "model", "stepping",
 )  # fmt: skip
 
 

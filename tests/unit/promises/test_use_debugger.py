@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import pocketgpu
 from pocketgpu.builder import assemble
 from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.diff import Difference, Report, diff
+from pocketgpu.inspect.doubts import Agreement, CaptureDoubts, DoubtMatrix, Parting, doubts
 from pocketgpu.inspect.event import Event
 from pocketgpu.inspect.inspection import Inspection, Moment, debug
 from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
@@ -361,3 +363,30 @@ def test_plots_are_figures(switch: Inspection) -> None:
     sheet = plots.textures(switch)
     assert isinstance(sheet, plots.Sheet) and sheet.frame == 0 and sheet.left == "" and len(sheet.uses) > 0
     assert sheet.image.size[0] > 100
+
+
+# doubts
+
+
+def test_doubts_are_tried(n3ds: Inspection) -> None:
+    golden = next(n3ds.capture.render(range(1), switches={"texture.filter": "nearest"})).screens["top"].array
+
+    def wanted(frame: int, screen: str) -> Any:
+        return golden if screen == "top" else None
+
+    found = doubts(n3ds.capture, ["texture.filter"], range(1), threads=1, expected=wanted, switches={})
+    assert isinstance(found, CaptureDoubts) and found.choices == ("texture.filter",)
+    assert (found.path, found.console, found.frames, found.of) == (n3ds.capture.path, "3DS", 1, 2)
+    assert found.tried == (("texture.filter", "nearest"), ("texture.filter", "linear")) and found.failed == {}
+    assert isinstance(found.agreement, Agreement) and found.agreement.wrong == 0
+    assert found.agreement.pixels == 400 * 240 and found.agreement.usual >= 0
+    matrix = DoubtMatrix([found])
+    assert len(found.partings) == len(matrix.rows)
+    for choice, value in matrix.rows:
+        parting = found.parting(choice, value)
+        assert isinstance(parting, Parting) and matrix.cell((choice, value), found) == parting.pixels
+        assert (parting.choice, parting.value, parting.frames) == (choice, value, 1) and parting.wrong is not None
+        assert parting.to_json()["first"] == str(parting.first)
+    assert set(matrix.to_json()) == {"rows", "silent"} and found.to_json()["agreement"] == found.agreement.to_json()
+    assert found.agreement.values == ({"texture.filter": "nearest"} if matrix.rows else {})
+    assert set(matrix.silent()) <= {"texture.filter"}

@@ -25,6 +25,13 @@ def choices(ctx: click.Context, param: click.Parameter, word: str) -> list[str]:
     return _beginning((f"{one}={value}" for one, choice in CHOICES.items() for value in choice.values), word)
 
 
+def choice_names(ctx: click.Context, param: click.Parameter, word: str) -> list[str]:
+    """Names of all choices."""
+    from pocketgpu.facts.choices import CHOICES
+
+    return _beginning(CHOICES, word)
+
+
 def rules(ctx: click.Context, param: click.Parameter, word: str) -> list[str]:
     """Rules of `check`, and their groups."""
     from pocketgpu.inspect.rules.registry import RULES

@@ -37,6 +37,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "decode scene.ctf.xz f1 --filter 'TEXENV*'",
         "decode fcram.bin --as pica --base 0x20000000 --no-garbage",
     ),
+    "doubts": (
+        "doubts scene.ctf.xz --frames 0", "doubts scene.ctf.xz --frames 0-2 --choice combiner.vertex_color",
+        "doubts scene.ctf.xz scene.mxcap.zip --choice texture.fraction --html doubts.html",
+    ),
     "check": ("check scene.ctf.xz", "check scene.ctf.xz --rule 'transfer.*' --junit results.xml", "check --list"),
     "diff": ("diff scene.ctf.xz other.ctf.xz", "diff scene.ctf.xz --switch-b shader.precision=f24 --frame 0"),
     "state": ("state scene.ctf.xz f1/d3", "state scene.ctf.xz f1/d3 --shaders --mesh draw.glb --against f1/d1"),

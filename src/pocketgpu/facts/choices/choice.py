@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from pocketgpu.late_dataclass import dataclass
 
@@ -10,6 +11,9 @@ from pocketgpu.late_dataclass import dataclass
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One choice. alternatives: the values besides `default`. sources: the sources of each value."""
+
+    WHAT_IF: ClassVar[str] = "what-if"
+    """The source of a value that is there to see what it would look like."""
 
     name: str
     default: str
@@ -21,6 +25,11 @@ class Choice:
     def values(self) -> tuple[str, ...]:
         """All values, the default first."""
         return (self.default, *self.alternatives)
+
+    @property
+    def what_if(self) -> bool:
+        """Whether nobody doubts the default: the others show what it would look like."""
+        return all(self.sources[value] == self.WHAT_IF for value in self.alternatives)
 
 
 def named(name: str, doc: str, /, **sources: str) -> Choice:

@@ -81,6 +81,11 @@ class Inventory(Displayed, ABC, Generic[C]):
     source: str | None = None
 
     @property
+    @abstractmethod
+    def unseen(self) -> frozenset[str]:
+        """Choices on which what is counted here gives no information: each may matter."""
+
+    @property
     def parts(self) -> Sequence[C]:
         """The counts of all frames, and of what comes after the last one."""
         return self.frames

@@ -39,6 +39,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "capture-redact": ("capture redact {3ds} {out}/noise.pgc", "capture redact {switch} {out}/noise.pgc"),
     "capture-repair": ("capture repair {3ds} {out}/whole.pgc", "capture repair {bad} {out}/whole.pgc"),
     "capture-verify": ("capture verify {3ds}", "capture verify {switch}", "capture verify {city}"),
+    "doubts": ("doubts {3ds} --choice list.end_match", "doubts {switch} {3ds} --choice texture.filter --frames 0"),
     "check": ("check {3ds}", "check {switch}", "check {city3ds}", "check {city}", "check --list"),
     "convert": ("convert {switch} {out}/again.pgc", "convert {3ds} {out}/again.pgc"),
     "diff": (

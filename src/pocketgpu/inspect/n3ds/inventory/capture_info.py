@@ -70,6 +70,10 @@ class CaptureInfo(Inventory[FrameCounts]):
     programs: list[Program] = field(default_factory=list)
     states: int = 0
 
+    @property
+    def unseen(self) -> frozenset[str]:
+        return doubts.UNSEEN
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "totals": self.totals(), "states": self.states, "features": self.features_to_json(),

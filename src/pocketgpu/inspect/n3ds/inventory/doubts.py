@@ -38,6 +38,16 @@ from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
 from pocketgpu.wording import counted
 
+UNSEEN = frozenset({
+    "list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "vertex.fixed_index",
+    "shader.reciprocal_zero", "shader.max_infinity", "shader.loop_ends", "shader.end", "clip.depth_range",
+    "texture.filter", "external.status", "external.hardware_id", "external.core_reads", "vram.power_off",
+    "transfer.no_tiling", "transfer.both_tiling_flags", "display.latch", "display.select_read", "display.sync_bits",
+    "display.vstart", "display.interleave", "display.dma_size_3", "display.stride_unit", "gsp.alignment",
+    "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients", "gsp.relay_limit", "gsp.read_size",
+})  # fmt: skip
+"""Choices that no test here is about."""
+
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
 """Comparisons whose result changes when their operands are exchanged."""
 _EXTREMES = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")

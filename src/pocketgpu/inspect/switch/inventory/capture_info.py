@@ -65,6 +65,10 @@ class MaxwellInfo(Inventory[ChannelFrameCounts]):
     open_words: int = 0
 
     @property
+    def unseen(self) -> frozenset[str]:
+        return maxwell_doubts.UNSEEN
+
+    @property
     def parts(self) -> list[ChannelFrameCounts]:
         return [*self.frames, *([self.tail] if self.tail else [])]
 

@@ -17,6 +17,17 @@ from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]
 
+UNSEEN: Final = frozenset({
+    "channel.acquire_geq", "channel.syncpoint_index", "memory.block_depth_base", "mme.reads", "mme.shadow_exempt",
+    "mme.wide_shift", "mme.instruction_ram", "inline.pitch_origin", "notify.write", "dma.layer",
+    "report.release_size", "clear.raster_disabled", "twod.pitch_overrun", "draw.zero_frequency",
+    "draw.array_base_vertex", "draw.quad_diagonal", "tessellation.winding", "geometry.skip_mask",
+    "raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset",
+    "output.blend_index", "output.alpha_equation", "output.depth_bounds", "texture.gradient_order",
+    "texture.anisotropy",
+})  # fmt: skip
+"""Choices that no test here is about."""
+
 OLD_RAM_WORDS: Final = 2048
 """The size of the macro engine's instruction RAM according to one source."""
 

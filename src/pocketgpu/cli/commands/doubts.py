@@ -1,0 +1,126 @@
+"""`pocketgpu doubts`: replays captures under every doubtful choice that they touch, and shows where pictures part."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from textwrap import fill, indent
+from typing import TYPE_CHECKING
+
+import click
+
+from pocketgpu.cli.parts import complete, terminal
+from pocketgpu.cli.parts.options import (
+    FrameSpan,
+    debug_option,
+    json_option,
+    parse_frame_span,
+    parsed,
+    set_option,
+    threads_option,
+)
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import frames_of, open_capture, write_file
+from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix
+    from pocketgpu.inspect.doubts.agreement import Pixels, Wanted
+
+_SILENT_WIDTH = 76
+"""Letters of a line of choices without effect."""
+
+
+@click.command()
+@click.argument("captures", nargs=-1, required=True, metavar="CAPTURES...")
+@click.option(
+    "--choice", "names", multiple=True, metavar="NAME", shell_complete=complete.choice_names,
+    help="Try this choice only; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--frames", metavar="A-B", callback=parsed(parse_frame_span),
+    help="Look at these frames, both included.  [the first 60]",
+)  # fmt: skip
+@click.option(
+    "--expect", metavar="DIR", help="Pictures f0.top.png and so on: which values agree best with them (one capture)."
+)
+@click.option("--html", metavar="FILE", help="Write the matrix as an HTML page, too.")
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def doubts(
+    outcome: Outcome,
+    captures: tuple[str, ...],
+    names: tuple[str, ...],
+    frames: FrameSpan | None,
+    expect: str | None,
+    html: str | None,
+    threads: int,
+    choices: Mapping[str, str],
+) -> None:
+    """Show which doubtful choices decide what captures show.
+
+    Each capture is replayed with every value of the choices that it touches. Shown is where its pictures differ from
+    those under the defaults, and by how many pixels. 'pocketgpu switches' says what a choice is about.
+    """
+    from pocketgpu.inspect.doubts import DoubtMatrix
+    from pocketgpu.inspect.doubts import doubts as replayed
+
+    if expect is not None and len(captures) > 1:
+        raise UsageError("--expect has the pictures of one capture", location=expect, hint="Give one capture.")
+    expected = None if expect is None else _pictures_in(expect)
+    found: list[CaptureDoubts] = []
+    progress = terminal.Progress()
+    try:
+        for path in captures:
+            opened = open_capture(path, frames)
+            outcome.add_events(opened.warnings)
+            span = None if frames is None else frames_of(opened, frames, outcome)
+            tell = partial(_show, progress, Path(path).name)
+            found.append(replayed(opened, names or None, span, threads, expected, choices, tell))
+    finally:
+        terminal.clear_progress()
+    matrix = DoubtMatrix(found)
+    outcome.extra["captures"] = [one.to_json() for one in found]
+    outcome.extra["matrix"] = matrix.to_json()
+    if html is not None:
+        from pocketgpu.inspect.doubts.page import page
+
+        write_file(Path(html), page(matrix).encode(), "--html")
+    outcome.show = lambda: terminal.say(_text(matrix))
+
+
+def _show(progress: terminal.Progress, name: str, what: str, number: int, count: int) -> None:
+    progress.show(f"{name}: {number + 1} of {count}, {what}")
+
+
+def _pictures_in(folder: str) -> Wanted:
+    """The pictures of a folder: those of `pocketgpu render --out`, or photos cut to the size of the screen."""
+    from pocketgpu.inspect.pictures.comparing import read_picture
+
+    if not any(Path(folder).glob("f*.png")):
+        raise UsageError("the folder has no pictures: f0.top.png and so on", location=folder, hint="See --help.")
+    known: dict[Path, Pixels | None] = {}
+
+    def expected(frame: int, screen: str) -> Pixels | None:
+        path = Path(folder, f"f{frame}.{screen}.png")
+        if path not in known:
+            known[path] = read_picture(path) if path.is_file() else None
+        return known[path]
+
+    return expected
+
+
+def _text(matrix: DoubtMatrix) -> str:
+    blocks = [str(capture) for capture in matrix.captures]
+    if len(matrix.captures) > 1:
+        blocks.append(f"All {len(matrix.captures)} captures:\n{indent(str(matrix), '  ')}")
+    if silent := matrix.silent():
+        names = fill(", ".join(silent), _SILENT_WIDTH, initial_indent="  ", subsequent_indent="  ")
+        blocks.append(f"{counted(len(silent), 'choice')} tried without any effect:\n{names}")
+    return "\n\n".join(blocks)

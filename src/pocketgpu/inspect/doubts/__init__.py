@@ -1,0 +1,17 @@
+"""Which doubtful choices decide what captures show: each is replayed with every value of the choices that it touches.
+
+    found = doubts(pocketgpu.open("scene.ctf.xz"))
+    for parting in found.partings:
+        print(parting)            # test.stencil_write=stencil: 30,512 pixels in 1 frame, first f0/top/px12,3
+
+`replays.py` replays and compares, `agreement.py` looks for the values that agree best with given pictures.
+"""
+
+from pocketgpu.inspect.doubts.replays import doubts
+from pocketgpu.inspect.model.doubts import Agreement, CaptureDoubts, DoubtMatrix, Parting
+
+__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "doubts"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

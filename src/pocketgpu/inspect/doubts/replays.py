@@ -1,0 +1,147 @@
+"""Replays of a capture under the values of choices, compared with the replay under the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
+from pocketgpu.inspect.doubts.agreement import Distance, Pictures, Pixels, Trial, Wanted, best, compared, distance
+from pocketgpu.inspect.inspection import examine
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.doubts import CaptureDoubts, Parting
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+
+MOST_FRAMES = 60
+"""So many frames are looked at unless others are named: all of their pictures are kept."""
+
+
+def touched(capture: Capture) -> tuple[str, ...]:
+    """The choices that a capture may depend on: those that its registers name, and those on which registers give no
+    information. What-ifs are not among them.
+
+    :raises NoPictureError: the capture shows nothing.
+    """
+    found = examine(capture)
+    named = {doubt.choice for doubt in found.doubts} | found.unseen
+    return tuple(name for name in OF_CONSOLE[capture.console] if name in named and not CHOICES[name].what_if)
+
+
+def doubts(
+    capture: Capture,
+    choices: Sequence[str] | None = None,
+    frames: range | None = None,
+    threads: int = 1,
+    expected: Wanted | None = None,
+    switches: Mapping[str, str] | None = None,
+    progress: Callable[[str, int, int], None] = lambda what, number, count: None,
+) -> CaptureDoubts:
+    """Replay a capture with every value of each choice that it touches, and compare the pictures.
+
+    :param choices: names of choices to try instead of those; choices of the other console are left out.
+    :param frames: numbers of the frames to look at; None: the first MOST_FRAMES.
+    :param expected: the expected picture of a frame (its number) and a screen (its name), or None if there is none, as
+        RGB of shape (height, width, 3) or RGBA.
+    :param switches: values of choices for all replays, instead of defaults.
+    :param progress: called before each replay with what it tries, its number and how many there are.
+    :raises UsageError: there is no choice of that name.
+    :raises NoPictureError: the capture shows nothing, or has no such frames.
+    """
+    wanted = range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames
+    names = touched(capture) if choices is None else tuple(choices)
+    given = dict(switches or {})
+    for name in names:
+        if name not in CHOICES:
+            close = get_close_matches(name, CHOICES, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else "'pocketgpu switches' lists them."
+            raise UsageError(f"there is no choice {name!r}", hint=hint)
+    names = tuple(name for name in names if name in OF_CONSOLE[capture.console])
+    usual = _pictures(capture, wanted, threads, given)
+    trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
+    partings: list[Parting] = []
+    failed: dict[Trial, str] = {}
+    distances: dict[Trial, Distance] = {}
+    for number, (name, value) in enumerate(trials):
+        progress(f"{name}={value}", number, len(trials))
+        try:
+            pictures = _pictures(capture, wanted, threads, given | {name: value})
+        except PocketGPUError as error:
+            failed[name, value] = str(error)
+            continue
+        parting = _parting(name, value, usual, pictures)
+        if parting is None:
+            continue
+        if expected is not None:
+            distances[name, value] = distance(pictures, expected)
+            parting = replace(parting, wrong=distances[name, value].wrong)
+        partings.append(parting)
+    partings.sort(key=lambda one: (-one.pixels, one.choice, one.value))
+    agreement = None
+    if expected is not None:
+        wish = expected
+        agreement = best(
+            distance(usual, wish), compared(usual, wish), [trial for trial in trials if trial not in failed], distances,
+            lambda values: distance(_pictures(capture, wanted, threads, given | values), wish),
+        )  # fmt: skip
+    return CaptureDoubts(
+        path=capture.path,
+        console=capture.console,
+        frames=len(usual),
+        of=capture.frame_count,
+        tried=tuple(trials),
+        partings=tuple(partings),
+        failed=failed,
+        agreement=agreement,
+    )
+
+
+def _usual(name: str, given: Mapping[str, str]) -> str:
+    return given.get(name, CHOICES[name].default)
+
+
+def _pictures(capture: Capture, frames: range, threads: int, choices: Mapping[str, str]) -> Pictures:
+    """The pictures of some frames."""
+    return {
+        frame.index: {name: screen.array for name, screen in frame.screens.items()}
+        for frame in capture.render(frames=frames, threads=threads, switches=choices)
+    }
+
+
+def _parting(choice: str, value: str, usual: Pictures, pictures: Pictures) -> Parting | None:
+    """Where pictures differ from the usual ones; None: nowhere."""
+    pixels, frames, first = 0, 0, None
+    for number, screens in usual.items():
+        others, before = pictures[number], pixels
+        for name in dict.fromkeys((*screens, *others)):
+            differ = _differ(screens.get(name), others.get(name))
+            if not differ.any():
+                continue
+            pixels += int(np.count_nonzero(differ))
+            if first is None:
+                y, x = (int(place) for place in np.argwhere(differ)[0])
+                first = Address(number, screen=name, pixel=(x, y))
+        frames += pixels > before
+    if first is None:
+        return None
+    return Parting(choice, value, pixels, frames, first)
+
+
+def _differ(a: Pixels | None, b: Pixels | None) -> NDArray[np.bool_]:
+    """Which pixels of two pictures differ: all of them if there is only one, or if their sizes do."""
+    if a is not None and b is not None and a.shape == b.shape:
+        differ: NDArray[np.bool_] = (a != b).any(axis=-1)
+        return differ
+    one = a if a is not None else b
+    assert one is not None
+    return np.ones(one.shape[:2], np.bool_)
+
+
+__all__ = ["MOST_FRAMES", "doubts", "touched"]

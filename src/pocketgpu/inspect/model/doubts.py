@@ -1,0 +1,178 @@
+"""On which doubtful choices the pictures of captures depend: where they part, and what agrees best with a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pocketgpu.displayed import Displayed, table_html
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Parting(Displayed):
+    """A value of a choice under which pictures of a capture differ from those under the defaults.
+
+    pixels: how many of all frames that were looked at differ. frames: in how many frames. first: the first of these
+    pixels, in the order of frames, screens and rows. wrong: pixels that are not as expected under this value, if
+    there are expected pictures.
+    """
+
+    choice: str
+    value: str
+    pixels: int
+    frames: int
+    first: Address
+    wrong: int | None = None
+
+    def __str__(self) -> str:
+        there = f"{counted(self.pixels, 'pixel', form=',')} in {counted(self.frames, 'frame')}, first {self.first}"
+        return f"{self.choice}={self.value}: {there}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        found: dict[str, Any] = {
+            "switch": self.choice, "value": self.value, "pixels": self.pixels, "frames": self.frames,
+            "first": str(self.first),
+        }  # fmt: skip
+        return found if self.wrong is None else found | {"wrong": self.wrong}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement(Displayed):
+    """The values that agree best with expected pictures.
+
+    values: those that are not the default; empty if nothing is better than the defaults. wrong: pixels that are not as
+    expected with them; usual: with the defaults. pixels: how many were compared.
+    """
+
+    values: Mapping[str, str]
+    wrong: int
+    usual: int
+    pixels: int
+
+    def __str__(self) -> str:
+        wrong = f"{self.wrong:,} of {counted(self.pixels, 'pixel', form=',')} wrong"
+        if not self.values:
+            return f"the defaults agree best: {wrong}"
+        values = ", ".join(f"{name}={value}" for name, value in self.values.items())
+        return f"{values}: {wrong}, with the defaults {self.usual:,}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"values": dict(self.values), "wrong": self.wrong, "usual": self.usual, "pixels": self.pixels}
+
+
+@dataclass(frozen=True, repr=False)
+class CaptureDoubts(Displayed):
+    """The doubts of a capture.
+
+    frames: how many were looked at, of `of`. tried: (choice, value) of every replay. partings: those that changed a
+    picture, the most pixels first. failed: replays that ended with an error, and its message. agreement: with expected
+    pictures, if there were any.
+    """
+
+    path: str
+    console: str
+    frames: int
+    of: int
+    tried: tuple[tuple[str, str], ...]
+    partings: tuple[Parting, ...]
+    failed: Mapping[tuple[str, str], str]
+    agreement: Agreement | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The choices that were tried, in order."""
+        return tuple(dict.fromkeys(choice for choice, _ in self.tried))
+
+    def parting(self, choice: str, value: str) -> Parting | None:
+        """What a value changes; None: nothing."""
+        return next((one for one in self.partings if (one.choice, one.value) == (choice, value)), None)
+
+    def __str__(self) -> str:
+        some = f" of {self.of}" if self.frames < self.of else ""
+        head = f"{self.path}: {counted(self.frames, 'frame')}{some}, {counted(len(self.choices), 'choice')} tried"
+        lines = [head, *(f"  {one}" for one in self.partings)]
+        if not self.partings:
+            lines.append("  no picture depends on any of them")
+        lines += [f"  {choice}={value} failed: {message}" for (choice, value), message in self.failed.items()]
+        if self.agreement is not None:
+            lines.append(f"  best: {self.agreement}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.choice, one.value, f"{one.pixels:,}", one.frames, one.first) for one in self.partings]
+        return table_html(("choice", "value", "pixels", "frames", "first"), rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        found: dict[str, Any] = {
+            "path": self.path, "console": self.console, "frames": self.frames, "of": self.of,
+            "tried": [f"{choice}={value}" for choice, value in self.tried],
+            "partings": [one.to_json() for one in self.partings],
+            "failed": [
+                {"switch": choice, "value": value, "message": message}
+                for (choice, value), message in self.failed.items()
+            ],
+        }  # fmt: skip
+        return found if self.agreement is None else found | {"agreement": self.agreement.to_json()}
+
+
+class DoubtMatrix(Displayed):
+    """Choices by captures: how many pixels each value changes. Values that change no picture have no row."""
+
+    def __init__(self, captures: Iterable[CaptureDoubts]) -> None:
+        self.captures = tuple(captures)
+
+    @property
+    def rows(self) -> Sequence[tuple[str, str]]:
+        """(choice, value) of each row: those that part in the most captures first."""
+        count: dict[tuple[str, str], list[int]] = {}
+        for capture in self.captures:
+            for one in capture.partings:
+                found = count.setdefault((one.choice, one.value), [0, 0])
+                found[0] += 1
+                found[1] += one.pixels
+        return sorted(count, key=lambda row: (-count[row][0], -count[row][1], row))
+
+    def cell(self, row: tuple[str, str], capture: CaptureDoubts) -> int | None:
+        """Pixels that a value changes in a capture; None if the capture does not touch the choice."""
+        if row not in capture.tried:
+            return None
+        parting = capture.parting(*row)
+        return 0 if parting is None else parting.pixels
+
+    def silent(self) -> Sequence[str]:
+        """Choices that were tried and changed no picture of any capture."""
+        loud = {choice for choice, _ in self.rows}
+        tried = dict.fromkeys(choice for capture in self.captures for choice in capture.choices)
+        return sorted(choice for choice in tried if choice not in loud)
+
+    def __str__(self) -> str:
+        lines = []
+        for row in self.rows:
+            cells = [(self.cell(row, capture) or 0, capture) for capture in self.captures]
+            parted = sorted([(pixels, capture.path) for pixels, capture in cells if pixels], reverse=True)
+            total = sum(pixels for pixels, _ in parted)
+            places = f"{counted(len(parted), 'capture')}, most in {parted[0][1]}"
+            lines.append(f"{row[0]}={row[1]}: {counted(total, 'pixel', form=',')} of {places}")
+        return "\n".join(lines) or "no picture depends on any choice that was tried"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON: a row for each value that parts, with pixels by capture."""
+        return {
+            "rows": [
+                {
+                    "switch": choice, "value": value,
+                    "pixels": [self.cell((choice, value), capture) for capture in self.captures],
+                }
+                for choice, value in self.rows
+            ],
+            "silent": list(self.silent()),
+        }  # fmt: skip
+
+
+__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting"]

@@ -20,11 +20,11 @@ def page(matrix: DoubtMatrix) -> str:
         choice = CHOICES[name]
         sources = [(value, choice.sources[value], _default(value == choice.default)) for value in choice.values]
         cells = [
-            (value, capture.path, f"{parting.pixels:,}", parting.frames, parting.first, _wrong(capture, parting.wrong))
+            (value, capture.path, f"{parting.pixels:,}", parting.frames, parting.first, *_wrong(capture, parting.wrong))
             for value in choice.alternatives for capture in matrix.captures
             if (parting := capture.parting(name, value)) is not None
         ]  # fmt: skip
-        head = ("value", "capture", "pixels", "frames", "first", "wrong")
+        head = ("value", "capture", "pixels", "frames", "first", *(["wrong"] if _has_expected(matrix) else []))
         body.append(
             f"<section><h2>{text(name)}</h2><p>{text(choice.doc)}</p>{table(('value', 'says', ''), sources, _MOST)}<br>"
             f"{table(head, cells, _MOST)}</section>"
@@ -44,14 +44,18 @@ def _summary(matrix: DoubtMatrix) -> str:
     )
 
 
+def _has_expected(matrix: DoubtMatrix) -> bool:
+    return any(one.agreement is not None for one in matrix.captures)
+
+
 def _default(is_default: bool) -> str:
     return "default" if is_default else ""
 
 
-def _wrong(capture: CaptureDoubts, wrong: int | None) -> str:
+def _wrong(capture: CaptureDoubts, wrong: int | None) -> list[str]:
     if wrong is None or capture.agreement is None:
-        return ""
-    return f"{wrong:,} (defaults: {capture.agreement.usual:,})"
+        return []
+    return [f"{wrong:,} (defaults: {capture.agreement.usual:,})"]
 
 
 def _best(matrix: DoubtMatrix) -> list[str]:

@@ -143,6 +143,12 @@ def test_a_text_may_be_a_part_of_the_code(tmp_path: Path) -> None:
         assert found is not None and found.note == "" and found.places[entry][0] in chosen
     both = ShaderTexts(paths).of(vertex.code, vertex.descriptors, geometry.entry)
     assert both is not None and both.labels[geometry.entry] == "gmain" and both.register("projection") is None
+    other = ShaderTexts(paths[1:]).of(vertex.code, vertex.descriptors, vertex.entry)
+    assert other is not None and other.note and vertex.entry not in other.places
+    # A text that has a mistake in the program itself is named, although another one agrees with the rest of the code.
+    wrong = files(tmp_path, wrong_v_pica=VERTEX.replace("mov r0, inpos", "mov r1, inpos"))
+    found = ShaderTexts([*wrong, *paths[1:]]).of(vertex.code, vertex.descriptors, vertex.entry)
+    assert found is not None and "wrong.v.pica, line 8: word 0" in found.note
     again = ShaderTexts(paths).of([*vertex.code, *([0] * 500)], vertex.descriptors, vertex.entry)
     assert again is not None and again.note == "" and again.register("projection") == "c0"
 

@@ -153,6 +153,15 @@ def test_a_text_may_be_a_part_of_the_code(tmp_path: Path) -> None:
     assert again is not None and again.note == "" and again.register("projection") == "c0"
 
 
+def test_a_program_that_is_in_none_of_the_texts(tmp_path: Path) -> None:
+    late = ".entry last\n.proc first\nmov r1, v0\nmov r2, v0\nmov r3, v0\n.end\n.proc last\nmov o1, v0\nend\n.end\n"
+    first, _ = program(".proc main\nmov o0, v0\nmov o1, v0\nmov o2, v0\nend\n.end\n", late)
+    (path,) = files(tmp_path, late_pica=late)
+    found = ShaderTexts([path]).of(first.code, first.descriptors, first.entry)
+    assert found is not None and found.note == "the program that begins at 0x000 is in none of the texts"
+    assert found.labels == {4: "first", 7: "last"} and found.places[7] == (path, 8)
+
+
 def test_the_first_difference_is_told(tmp_path: Path) -> None:
     (made,) = program(VERTEX)
     (path,) = files(tmp_path, light_v_pica=VERTEX.replace("rcp outpos.y", "rsq outpos.y"))

@@ -18,7 +18,6 @@ from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, 
 from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
-    from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.in_steps import InSteps
@@ -52,7 +51,6 @@ FrameAnswer = Callable[["Inspection", Address], Answer]
 class Inspection(TakesTexts, ABC):
     """An inspection of a capture. Every address may be given as text."""
 
-    capture: Capture
     choices: Mapping[str, str] = MappingProxyType({})
     """Behaviour that was chosen (`pocketgpu switches`)."""
     most_traced: ClassVar[int]

@@ -116,6 +116,43 @@ def test_shaders_of_the_3ds(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     said(capsys, "run", folder / "small.cubin", code=2)
 
 
+def test_texts_of_the_3ds_become_one_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vertex, geometry, out = folder / "a.v.pica", folder / "a.g.pica", folder / "a.shbin"
+    vertex.write_text(".fvec clip[4]\n.in it\n.out o position\n.proc main\ndp4 o, clip[1], it\nend\n.end\n")
+    geometry.write_text(".gsh point c0\n.entry gmain\n.proc gmain\nsetemit 1\nemit\nend\n.end\n")
+    said(capsys, "asm", vertex, geometry, "-o", out)
+    first, second = told(capsys, "info", out)["files"][0]["programs"]
+    assert (first["name"], second["name"]) == ("vertex0", "geometry1") and second["entry"] == 2
+    assert first["uniforms"][0] == {"name": "clip", "first": 0x10, "last": 0x13, "register": "c0"}
+    assert second["geometry"] == {"mode": "point", "array": 0, "vertices": 0} and second["labels"]["gmain"] == 2
+    text = said(capsys, "dis", out, "--kernel", "vertex0")
+    assert "    dp4 o0, c1, v0  ; position, clip[1], it\n" in text and "gmain:\n" in text
+    assert told(capsys, "run", out, "clip[1]=1,1,1,1", "it=1,2,3")["run"]["outputs"]["o0"] == [7.0] * 4
+    assert told(capsys, "asm", vertex)["console"] == "3ds"
+    said(capsys, "asm", vertex, geometry, "--console", "switch", code=2)
+    trace = told(capsys, "step", out, "it=1,2,3", "--text", vertex)["trace"]
+    assert [one["line"] for one in trace["steps"]] == [5, 6]
+    vertex.write_text(vertex.read_text().replace("clip[1]", "clip[2]"))
+    assert "a.v.pica, line 5: word 0 is 'dp4 o0, c2, v0' there" in said(capsys, "step", out, "it=1,2,3")
+
+
+def test_all_mistakes_of_all_texts_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = folder / "a.v.pica", folder / "b.v.pica"
+    first.write_text(".fvec 4x\n.proc main\nmov r0, v0\nend\n.end\n")
+    second.write_text(".nodvle\n.proc shade\nmuv r0\nadd r0, v0, v1\n.end\n")
+    data = told(capsys, "asm", first, second, "-o", folder / "out.shbin", code=2)
+    assert [(Path(one["file"]).name, one["line"], one["column"], one["warning"]) for one in data["problems"]] == [
+        ("a.v.pica", 1, 7, False), ("b.v.pica", 3, 1, False), ("b.v.pica", 4, 13, True),
+    ]  # fmt: skip
+    assert data["error"]["location"] == f"{first}, line 1, column 7" and not (folder / "out.shbin").exists()
+    assert main(["shader", "asm", str(first), str(second)]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("error: ") == 2 and f"note: {second}, line 4, column 13: consoles cannot" in errors
+    second.write_text(".proc main\nmov r0, v0\n.end\n")
+    assert main(["shader", "asm", str(second)]) == 0
+    assert f"note: {second}, line 2, column 1: control runs on past" in capsys.readouterr().err
+
+
 def test_a_program_without_end_is_a_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = folder / "loop.asm"
     source.write_text("main:\njmpu !b0, main\nend\n")

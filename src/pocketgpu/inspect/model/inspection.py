@@ -18,7 +18,6 @@ from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, 
 from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
-    from pocketgpu.capture import Capture
     from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
@@ -53,7 +52,6 @@ FrameAnswer = Callable[["Inspection", Address], Answer]
 class Inspection(TakesTexts, ABC):
     """An inspection of a capture. Every address may be given as text."""
 
-    capture: Capture
     choices: Mapping[str, str] = MappingProxyType({})
     evaluator: str = "llvm"
     forced: tuple[ForcedWord, ...] = ()

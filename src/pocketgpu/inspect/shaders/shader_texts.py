@@ -54,11 +54,13 @@ class _Found:
     """Whether the program begins where the text's does."""
 
     @property
-    def order(self) -> tuple[bool, int, bool, float, bool]:
-        """Better ones are greater: without a difference, then with more that agrees."""
+    def order(self) -> tuple[bool, bool, int, float, bool]:
+        """Better ones are greater: those that begin with the program, without a difference, then with more that
+        agrees."""
         size = max(len(self.program.text.code), 1)
         count = len(self.agreement.matched)
-        return self.agreement.first is None, count, self.begins, count / size, bool(self.program.places)
+        same = self.agreement.first is None
+        return self.begins and same, self.begins or same, count, count / size, bool(self.program.places)
 
     @property
     def is_like(self) -> bool:
@@ -123,18 +125,20 @@ class ShaderTexts:
             note = _difference(best, code, descriptors)
             if not best.is_like:
                 return ProgramText(note="; ".join([note, *wrong]))
+        elif entry not in best.agreement.matched.values():
+            note = f"the program that begins at {entry:#05x} is in none of the texts"
         else:
             note = ""
         return _moved(best, note)
 
 
-def _order(found: _Found) -> tuple[bool, int, bool, float, bool]:
+def _order(found: _Found) -> tuple[bool, bool, int, float, bool]:
     return found.order
 
 
 def _compared(program: _Program, code: Code, offset: int, entry: int) -> _Found:
     agreement = compared(program.text, code, offset)
-    return _Found(program, agreement, agreement.matched.get(program.entry) == entry)
+    return _Found(program, agreement, entry in (offset + program.entry, agreement.matched.get(program.entry)))
 
 
 def _offsets(program: _Program, entry: int) -> Iterator[int]:

@@ -256,6 +256,18 @@ def test_completion_knows_where_it_is() -> None:
         assert {"lt", "ge"} <= (await offers(VERTEX, "cmp r0, |")).keys()
         assert {"position", "texcoord0w"} <= (await offers(VERTEX, ".out o0 |")).keys()
         assert set(await offers(VERTEX, "mov r0, r1 ; r|")) == set()
+        assert {".fvec", ".gsh", ".else", "for"} <= (await offers(VERTEX, "|")).keys()
+        assert {"point", "fixed", "particle"} == (await offers(VERTEX, ".gsh |")).keys() - {"variable", "subdivision"}
+        assert {"c0", "c95"} <= (await offers(VERTEX, ".gsh fixed |")).keys()
+        assert {"v0", "v15"} == (await offers(VERTEX, ".in it |")).keys() & {"v0", "v15", "c0", "a0"}
+        found = await offers(VERTEX, ".fvec light\n.out it |")
+        assert {"position", "dummy", "nquat"} <= found.keys() and "o1" not in found
+        assert {"o0", "it"} <= (await offers(VERTEX, ".out it color\n.out other view |")).keys()
+        assert {"true", "off"} <= (await offers(VERTEX, ".setb b0 |")).keys()
+        assert {"light", "c0"} <= (await offers(VERTEX, ".fvec light\n.setf |")).keys()
+        assert {"shade", "main"} <= (await offers(VERTEX, ".proc shade\n.end\nmain: end\n.entry |")).keys()
+        assert {"lcnt", "light", "a1"} <= (await offers(VERTEX, ".fvec light[4]\nmain: mov r0, light[|")).keys()
+        assert {"primitive", "inv"} <= (await offers(VERTEX, "setemit 1, |")).keys()
         assert {"IADD3", "LDG", ".param"} <= (await offers(CODE, ".kernel k\n        I|")).keys()
         found = await offers(CODE, "ISETP.|")
         assert {".GE", ".U32", ".AND"} <= found.keys()

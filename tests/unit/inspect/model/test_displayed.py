@@ -31,7 +31,7 @@ DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
 SCENES = {"3ds": DATA / "scene_3ds.pgc", "switch": DATA / "scene_switch.pgc"}
 TEXEL = Reference(0, "", "unit0", "unit0", 3, 4)
 NO_ANSWERS = {
-    "Displayed", "Inspection", "Forcing",  # what answers are made with
+    "Displayed", "Inspection", "Forcing", "TakesTexts",  # what answers are made with
     "Bytes", "Counts", "Textured",  # protocols
     "BytesAt",  # what events are asked about
     "Found", "RuleSet",  # what rules are written with

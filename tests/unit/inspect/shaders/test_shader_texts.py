@@ -143,8 +143,23 @@ def test_a_text_may_be_a_part_of_the_code(tmp_path: Path) -> None:
         assert found is not None and found.note == "" and found.places[entry][0] in chosen
     both = ShaderTexts(paths).of(vertex.code, vertex.descriptors, geometry.entry)
     assert both is not None and both.labels[geometry.entry] == "gmain" and both.register("projection") is None
+    other = ShaderTexts(paths[1:]).of(vertex.code, vertex.descriptors, vertex.entry)
+    assert other is not None and other.note and vertex.entry not in other.places
+    # A text that has a mistake in the program itself is named, although another one agrees with the rest of the code.
+    wrong = files(tmp_path, wrong_v_pica=VERTEX.replace("mov r0, inpos", "mov r1, inpos"))
+    found = ShaderTexts([*wrong, *paths[1:]]).of(vertex.code, vertex.descriptors, vertex.entry)
+    assert found is not None and "wrong.v.pica, line 8: word 0" in found.note
     again = ShaderTexts(paths).of([*vertex.code, *([0] * 500)], vertex.descriptors, vertex.entry)
     assert again is not None and again.note == "" and again.register("projection") == "c0"
+
+
+def test_a_program_that_is_in_none_of_the_texts(tmp_path: Path) -> None:
+    late = ".entry last\n.proc first\nmov r1, v0\nmov r2, v0\nmov r3, v0\n.end\n.proc last\nmov o1, v0\nend\n.end\n"
+    first, _ = program(".proc main\nmov o0, v0\nmov o1, v0\nmov o2, v0\nend\n.end\n", late)
+    (path,) = files(tmp_path, late_pica=late)
+    found = ShaderTexts([path]).of(first.code, first.descriptors, first.entry)
+    assert found is not None and found.note == "the program that begins at 0x000 is in none of the texts"
+    assert found.labels == {4: "first", 7: "last"} and found.places[7] == (path, 8)
 
 
 def test_the_first_difference_is_told(tmp_path: Path) -> None:

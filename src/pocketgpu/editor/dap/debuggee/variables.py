@@ -154,12 +154,12 @@ def _names(lane: Lane, place: int, named: Mapping[str, tuple[str, ...]], hexadec
         if len(registers) == 1:
             found += _one_name(lane, place, name, hexadecimal)
         else:
-            parts = partial(_elements, lane, place, name, len(registers))
+            parts = partial(_array_rows, lane, place, name, len(registers))
             found.append(Variable(name, f"{registers[0]} to {registers[-1]}", "", "", parts))
     return found
 
 
-def _elements(lane: Lane, place: int, name: str, count: int, hexadecimal: bool) -> list[Variable]:
+def _array_rows(lane: Lane, place: int, name: str, count: int, hexadecimal: bool) -> list[Variable]:
     rows = (_one_name(lane, place, f"{name}[{n}]", hexadecimal, f"[{n}]") for n in range(count))
     return [one for row in rows for one in row]
 

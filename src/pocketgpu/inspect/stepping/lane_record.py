@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -9,15 +10,20 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.control_flow import Block
+from pocketgpu.inspect.stepping.company import Company
 from pocketgpu.inspect.stepping.forced_registers import check_forced
 from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.listing import ProgramListing, SourceLine
+from pocketgpu.inspect.stepping.memory_words import memory_word
 from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
 from pocketgpu.inspect.stepping.register_values import Value
+from pocketgpu.inspect.stepping.schedule import MOST_TICKS, Schedule
 from pocketgpu.inspect.stepping.step import Access, Change, Step
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.warp_memory import WarpMemory
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
@@ -77,6 +83,7 @@ class Listing(ProgramListing):
         self._source_of = source_of
         self._address_of, self._start, self._indirect = address_of, start, indirect
         self._plans: dict[int, OperandPlan] = {}
+        self._texts: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -86,7 +93,10 @@ class Listing(ProgramListing):
 
     def text(self, number: int) -> str:
         """An instruction as NVIDIA's disassembler writes it."""
-        return instruction_text(self.program[number]).strip().rstrip(" ;")
+        found = self._texts.get(number)
+        if found is None:
+            found = self._texts[number] = instruction_text(self.program[number]).strip().rstrip(" ;")
+        return found
 
     def line_of(self, number: int) -> int | None:
         """The line of the source text that an instruction comes from, if it is known."""
@@ -126,12 +136,15 @@ def _condition(test: int, flags: tuple[int, ...]) -> bool:
 class LaneRecord:
     """One lane of a warp's run. `before` and `after` are called around each instruction of the warp.
 
-    where: launch record, slot (arena offsets), warp, lane. over: recording has ended.
+    where: launch record, slot (arena offsets), warp, lane. memory: of the machine, None if no word of memory is changed
+    or kept. named: pieces of memory that are kept, (address, bytes, title), besides those that `company` asks for.
+    over: recording has ended.
     """
 
     def __init__(
-        self, words: np.ndarray[Any, Any], listing: Listing, trace: Trace, where: tuple[int, int, int, int], most: int
-    ) -> None:
+        self, words: np.ndarray[Any, Any], listing: Listing, trace: Trace, where: tuple[int, int, int, int], most: int,
+        company: Company, memory: GpuMemory | None = None, named: Sequence[tuple[int, int, str]] = (),
+    ) -> None:  # fmt: skip
         self.words, self.listing, self.trace, self.most = words, listing, trace, most
         self.launch, self.slot, self.warp, self.lane = where
         stride = int(words[(self.launch + LAUNCH.WARP_STRIDE) // 4])
@@ -140,12 +153,20 @@ class LaneRecord:
         self.names = (*(f"R{n}" for n in range(self.count)), *PREDICATES, *FLAGS)
         self.over = False
         self._pending: tuple[int, int, list[int], int] | None = None
+        self._op = ""
         trace.kinds, trace.cut = KINDS, NOT_ENDED
         trace.groups = (
             RegisterGroup("registers", self.names[: self.count]), RegisterGroup("predicates", PREDICATES),
             RegisterGroup("condition code", FLAGS),
         )  # fmt: skip
-        check_forced(trace.overrides, self.names)
+        self.schedule = trace.schedule = Schedule(self.lane, array("i"), array("I"))
+        others = {self.lane - company.near + lane: forced for lane, forced in company.forced.items()}
+        self._forced = {lane: forced for lane, forced in {**others, self.lane: trace.overrides}.items() if forced}
+        self._counts = dict.fromkeys(self._forced, 0)
+        for forced in self._forced.values():
+            check_forced(forced, self.names, memory=memory is not None)
+        self._memory = WarpMemory(memory, words, where) if memory is not None else None
+        self._keep = None if company.keep is None else [*((at, size, "") for at, size in company.keep), *named]
 
     # -- the record ---------------------------------------------------------------------------------------------------
     def word(self, at: int) -> int:
@@ -175,33 +196,64 @@ class LaneRecord:
         return int(self.words[(self.slot + SCRATCH + vector * VECTOR) // 4 + self.lane])
 
     # -- around an instruction ----------------------------------------------------------------------------------------
+    def turn(self) -> None:
+        """A turn of the warp begins."""
+        if self._memory is not None and self._memory.record is not None:
+            self._memory.turn(len(self.schedule))
+
     def before(self, index: int, active: int) -> None:
         """The warp is about to run instruction `index` for the lanes `active`."""
         self._pending = None
+        if self._ends(active):
+            return
+        if self._memory is not None and self._keep is not None:
+            self.trace.memory, self._keep = self._memory.keep(self._keep), None
+        self._force_all(active)
+        if active:
+            self.schedule.numbers.append(index)
+            self.schedule.masks.append(active)
+            self._op = self.listing.steps[index].op
         if not active >> self.lane & 1:
             self._look_for_the_end()
-            return
-        if len(self.trace.steps) >= self.most:
-            kept = agreed("{is|are} kept, and the program had not ended", self.most)
-            self.trace.cut = f"{counted(self.most, 'step')} {kept}"
-            self.over = True
             return
         registers = self.registers()
         if not self.trace.start:
             self.trace.start = dict(zip(self.names, registers, strict=True))
-        forced = self.trace.overrides.get(len(self.trace.steps))
-        if forced:
-            self._force(forced)
-            registers = self.registers()
         self._pending = index, active, registers, int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
 
-    def _force(self, words: Mapping[str, int]) -> None:
-        """Give registers, predicates or flags of the lane other values."""
-        bit = np.uint32(1 << self.lane)
+    def _ends(self, active: int) -> bool:
+        """Whether so much is kept that recording ends here."""
+        if active >> self.lane & 1 and len(self.trace.steps) >= self.most:
+            kept = agreed("{is|are} kept, and the program had not ended", self.most)
+            self.trace.cut = f"{counted(self.most, 'step')} {kept}"
+            self.over = True
+        elif len(self.schedule) >= MOST_TICKS:
+            self.trace.cut = f"the warp ran {counted(MOST_TICKS, 'instruction')}, and the program had not ended"
+            self.over = True
+        return self.over
+
+    def _force_all(self, active: int) -> None:
+        """What-if, for all lanes that run now. Registers before the first step are those that the program is given."""
+        if self._forced and not self.trace.start and active >> self.lane & 1:
+            self.trace.start = dict(zip(self.names, self.registers(), strict=True))
+        for lane, forced in self._forced.items():
+            if active >> lane & 1:
+                words = forced.get(self._counts[lane])
+                self._counts[lane] += 1
+                if words:
+                    self._force(lane, words)
+
+    def _force(self, lane: int, words: Mapping[str, int]) -> None:
+        """Give registers, predicates or flags of a lane other values, or words of memory."""
+        bit = np.uint32(1 << lane)
         for name, word in words.items():
+            place = memory_word(name)
+            if place is not None and self._memory is not None:
+                self._memory.force(place, word, len(self.schedule), lane)
+                continue
             n = self.names.index(name)
             if n < self.count:
-                self.words[(self.at + REGISTERS + n * VECTOR) // 4 + self.lane] = word
+                self.words[(self.at + REGISTERS + n * VECTOR) // 4 + lane] = word
                 continue
             n -= self.count
             first, n = (WARP.PREDICATES, n) if n < len(PREDICATES) else (WARP.FLAGS, n - len(PREDICATES))
@@ -210,10 +262,18 @@ class LaneRecord:
 
     def after(self) -> None:
         """The warp has run the instruction."""
+        if self._memory is not None and self._memory.record is not None and self._op:
+            self._memory.after(self._op, len(self.schedule))
+        self._op = ""
         if self._pending is not None:
             index, active, before, faults = self._pending
             self._add(index, active, before, self.registers(), faults)
         self._look_for_the_end()
+
+    def close(self) -> None:
+        """The launch is over."""
+        if self._memory is not None:
+            self._memory.restore()
 
     def _look_for_the_end(self) -> None:
         if self.state == DONE or not self.word(WARP.ALIVE) >> self.lane & 1:

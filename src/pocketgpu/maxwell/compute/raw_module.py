@@ -15,8 +15,10 @@ from __future__ import annotations
 import struct
 import sys
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +83,13 @@ class Device:
         self.launcher = Launcher(self.memory, self.engine, EventLog(), (start, WORK_SIZE), threads, self.textures)
         self.lock = threading.RLock()
         self._next = FIRST_ADDRESS
-        self._spare: dict[int, list[GpuMapping]] = {}
-        """Free memory by its bytes, closed for threads."""
-        self._left: dict[int, list[GpuMapping]] = {}
-        """Free memory by how many bytes threads still reach: the same launch again finds what it had."""
+        self._free: dict[int, list[tuple[int, GpuMapping]]] = {}
+        """Free memory by its bytes: heaps, the lowest address first. So the order in which memory is released makes no
+        difference, and the same launch again gives each array the address that it had."""
         self._reach: dict[int, int] = {}
-        """The same for each mapping by its number."""
+        """How many bytes threads reach of each mapping, by its number."""
+        self._left: dict[int, GpuMapping] = {}
+        """Free memory that threads still reach, by its number."""
 
     @cached_property
     def slots(self) -> Slots:
@@ -104,27 +107,26 @@ class Device:
 
     def allocate(self, size: int) -> GpuMapping:
         """Mapped memory of which threads reach so many bytes; its contents are undefined."""
-        same = self._left.get(size)
-        if same:
-            return same.pop()
         pages = max(PAGE_SIZE, (size + PAGE_SIZE - 1) & -PAGE_SIZE)
-        spare = self._spare.get(pages)
-        mapping = spare.pop() if spare else self.memory.map(self._step(pages), pages)
-        self.memory.close_after(mapping, size)
-        self._reach[mapping.number] = size
+        free = self._free.get(pages)
+        mapping = heappop(free)[1] if free else self.memory.map(self._step(pages), pages)
+        self._left.pop(mapping.number, None)
+        if self._reach.get(mapping.number) != size:
+            self.memory.close_after(mapping, size)
+            self._reach[mapping.number] = size
         return mapping
 
     def release(self, mapping: GpuMapping) -> None:
         """Free memory; from the next launch on threads do not reach it, unless it is used again."""
-        self._left.setdefault(self._reach[mapping.number], []).append(mapping)
+        self._left[mapping.number] = mapping
+        heappush(self._free.setdefault(mapping.size, []), (mapping.address, mapping))
 
     def close_left(self) -> None:
         """Close what is free, before a launch."""
-        for mappings in [*self._left.values()]:  # textures that nobody has any more are released at any time
-            while mappings:
-                mapping = mappings.pop()
-                self.memory.close_after(mapping, 0)
-                self._spare.setdefault(mapping.size, []).append(mapping)
+        while self._left:  # textures that nobody has any more are released at any time
+            number, mapping = self._left.popitem()
+            self.memory.close_after(mapping, 0)
+            self._reach[number] = 0
 
 
 _devices: dict[tuple[str, int], Device] = {}
@@ -178,10 +180,15 @@ class RawModule:
         self._globals: dict[int, GpuMapping] = {}
         self._banks: dict[int, bytearray] = {}
         self.bound: dict[str, Texture | Surface] = {}
+        self._free = weakref.finalize(self, _release_all, self.device, self._globals)
         self._load()
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.file or 'code'}: {', '.join(self.kernels) or 'no kernel'}")
+
+    def close(self) -> None:
+        """Free the memory of its variables, after the last launch; else that happens when nothing refers to it."""
+        self._free()
 
     @property
     def kernels(self) -> list[str]:
@@ -308,11 +315,18 @@ class RawModule:
         return {bank: bytes(data) for bank, data in self._banks.items() if bank}
 
 
+def _release_all(device: Device, mappings: dict[int, GpuMapping]) -> None:
+    while mappings:
+        device.release(mappings.popitem()[1])
+
+
 class RawKernel:
     """A kernel: call it with grid, block and arguments."""
 
     def __init__(self, module: RawModule, kernel: Kernel) -> None:
         self.module, self.kernel, self.name = module, kernel, kernel.name
+        self.placed: Callable[[], list[Buffer]] = list
+        """While a launch runs: the memory of its arrays, and of the module's variables."""
         # A section of code can begin with other functions.
         start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
         targets = {a for branch in kernel.indirect for a in branch.targets}
@@ -390,6 +404,7 @@ class RawKernel:
                 constants[0] = self._bank0(grid, block, args, arguments)
                 device.close_left()
                 device.launcher.events = self.module.events
+                self.placed = lambda: [*arguments.buffers(args, names()), *self.module.variables]
                 result = device.launcher.launch(
                     self.code,
                     grid,
@@ -401,10 +416,11 @@ class RawKernel:
                     count,
                     tier=tier,
                     watch=watch,
-                    buffers=lambda: [*arguments.buffers(args, names()), *self.module.variables],
+                    buffers=self.placed,
                 )
                 arguments.take_back()
             finally:
+                self.placed = list
                 arguments.release()
         return result
 

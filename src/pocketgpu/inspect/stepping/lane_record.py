@@ -166,7 +166,7 @@ class LaneRecord:
         for forced in self._forced.values():
             check_forced(forced, self.names, memory=memory is not None)
         self._memory = WarpMemory(memory, words, where) if memory is not None else None
-        self._keep = None if company.keep is None else [*((at, size, "") for at, size in company.keep), *named]
+        self._named, self._keep = named, company.keep
 
     # -- the record ---------------------------------------------------------------------------------------------------
     def word(self, at: int) -> int:
@@ -207,7 +207,7 @@ class LaneRecord:
         if self._ends(active):
             return
         if self._memory is not None and self._keep is not None:
-            self.trace.memory, self._keep = self._memory.keep(self._keep), None
+            self.trace.memory, self._keep = self._memory.keep(self._named, self._keep), None
         self._force_all(active)
         if active:
             self.schedule.numbers.append(index)
@@ -364,9 +364,9 @@ class LaneRecord:
         if one.op not in LOADS + STORES + ATOMICS:
             return ()
         address = self._scratch(access.LOW) | self._scratch(access.HIGH) << 32
-        space = SPACES.get(one.op) or self._space(one, address)
+        space, base = (SPACES[one.op], 0) if one.op in SPACES else self._space(one, address)
         if space in ("shared", "local"):
-            address &= EVERY
+            address = address - base & EVERY
         if one.op in ATOMICS:
             wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
             size = 8 if wide else 4
@@ -388,15 +388,15 @@ class LaneRecord:
         kind = one.mods.get("type", 0)
         return atomics.S64 if one.op == "ATOMS" and kind == 3 else kind
 
-    def _space(self, one: Instruction, address: int) -> str:
-        """The memory space of a generic address: windows of it are mapped to shared and local memory."""
+    def _space(self, one: Instruction, address: int) -> tuple[str, int]:
+        """The memory space of a generic address, and where that begins: windows show shared and local memory."""
         if one.op in LOADS + STORES and one.mods.get("space"):
-            return "global"
+            return "global", 0
         for name in ("shared", "local"):
             window = int(self.words[(self.launch + LAUNCH.offsets[f"{name.upper()}_WINDOW"]) // 4])
             if window <= address < window + access.WINDOW:
-                return name
-        return "global"
+                return name, window
+        return "global", 0
 
     def _constant(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
         size = access.BYTES[min(one.mods.get("size", 4), 5)]

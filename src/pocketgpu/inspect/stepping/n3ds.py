@@ -339,7 +339,7 @@ def _trace(
         overrides=forced, groups=GROUPS, uniforms=_uniforms(*rest[:3]),
     )  # fmt: skip
     if keep:
-        trace.memory = TraceMemory()
+        trace.memory = TraceMemory(name=lambda space, address: _FLOATS[address // WORD])
         words = np.zeros(len(_FLOATS), np.uint32)
         for name, value in trace.uniforms.items():
             if name[0] == "c":

@@ -7,13 +7,14 @@ A change of tick n is there from tick n + 1 on, or from tick n if it came right 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.memory_words import name_of
 from pocketgpu.late_dataclass import dataclass
 
 SPACES: Final = ("global", "shared", "local", "constant")
@@ -49,11 +50,13 @@ class _Changed:
 
 class TraceMemory:
     """Pieces of memory with their changes. asked: the ranges of global memory that were to be kept: what is in them and
-    in no piece is not mapped."""
+    in no piece is not mapped. name: of the word at an address of a space."""
 
-    def __init__(self, asked: tuple[tuple[int, int], ...] = ()) -> None:
+    def __init__(
+        self, asked: tuple[tuple[int, int], ...] = (), name: Callable[[str, int], str] = name_of
+    ) -> None:
         self.pieces: list[Piece] = []
-        self.asked = asked
+        self.asked, self.name = asked, name
         self._changes: list[_Changed] = []
         self._applied = self._bytes = 0
         self.until: int | None = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.company import Range
 from pocketgpu.inspect.stepping.memory_words import BANK_SHIFT, WORD, MemoryWord
 from pocketgpu.inspect.stepping.trace_memory import Bytes, Piece, TraceMemory
 from pocketgpu.late_dataclass import dataclass
@@ -124,10 +125,14 @@ class WarpMemory:
         self._undo.clear()
 
     # -- recording ----------------------------------------------------------------------------------------------------
-    def keep(self, ranges: Sequence[tuple[int, int, str]]) -> TraceMemory:
-        """Begin to record. ranges: of global memory, (address, bytes, title); what is mapped of them is kept, of ranges
-        that overlap under the title of the first, and up to MOST_KEPT bytes in all."""
-        parts = _apart(ranges)
+    def keep(self, named: Sequence[tuple[int, int, str]], asked: Sequence[Range]) -> TraceMemory:
+        """Begin to record what is mapped of some global memory, up to MOST_KEPT bytes.
+
+        named: (address, bytes, title), of which as much is kept as the others leave room for.
+        """
+        room = MOST_KEPT - sum(size for _, size in asked)
+        parts = _apart([], named, room)
+        parts = _apart(parts, [(address, size, "") for address, size in asked], MOST_KEPT)
         record = self.record = TraceMemory(tuple((address, size) for address, size, _ in parts))
         self._version = self.memory.version
         for address, size, title in parts:
@@ -218,10 +223,11 @@ class WarpMemory:
         return start - int(self.bytes.__array_interface__["data"][0])
 
 
-def _apart(ranges: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Ranges without what is in earlier ones, up to MOST_KEPT bytes in all."""
-    found: list[tuple[int, int, str]] = []
-    room = MOST_KEPT
+def _apart(
+    known: list[tuple[int, int, str]], ranges: Sequence[tuple[int, int, str]], room: int
+) -> list[tuple[int, int, str]]:
+    """Ranges with those that are known, without what is in earlier ones, up to some bytes of them."""
+    found = [*known]
     for start, size, title in ranges:
         parts = [(start, start + size)]
         for other, length, _ in found:
@@ -230,7 +236,7 @@ def _apart(ranges: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]
                 for one in ((first, min(last, other)), (max(first, other + length), last)) if one[0] < one[1]
             ]  # fmt: skip
         for first, last in parts:
-            kept = min(last - first, room)
+            kept = min(last - first, max(room, 0))
             room -= kept
             if kept:
                 found.append((first, kept, title))

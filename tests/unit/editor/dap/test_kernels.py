@@ -39,7 +39,7 @@ def test_lanes_of_the_warp_are_threads(at_entry: Editor) -> None:
     editor.ask("next", threadId=other)
     assert editor.stopped["threadId"] == other
     assert editor.ask("evaluate", expression="R0", frameId=frame["id"])["result"] == "0x00000007"
-    assert editor.place == 0, "each lane has its own place"
+    assert editor.place == 1, "the warp goes together"
     with pytest.raises(Refused, match="no thread"):
         editor.ask("stackTrace", threadId=33)
 

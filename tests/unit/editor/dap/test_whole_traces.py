@@ -53,7 +53,7 @@ def begun(make: Any) -> Editor:
     editor = Editor()
     editor.ask("initialize")
     session = editor.adapter.session
-    session.debuggee = Debuggee([Lane("lane", lambda overrides: make())], 0)
+    session.debuggee = Debuggee([Lane("lane", lambda overrides, others, keep: make())], 0)
     session.state = "stopped"
     return editor
 

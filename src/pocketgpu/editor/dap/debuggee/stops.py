@@ -11,12 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Final
 
+import numpy as np
+
+from pocketgpu.editor.dap.debuggee.group import arrivals
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.expressions import Expression, parse, parse_log
 from pocketgpu.editor.dap.expressions.parser import Log, holds
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
+from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.strange import outside, unwritten
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.late_dataclass import dataclass
@@ -39,7 +44,8 @@ class Stop:
     """A reason to stop at some places.
 
     reason: of the protocol's stopped event. places: in ascending order. text: for people, by place. condition, hits,
-    log: of breakpoints. number: of the breakpoint, 0 for what is none.
+    log: of breakpoints. number: of the breakpoint, 0 for what is none. instructions: at which it stops any lane; empty
+    for what only stops the lane that is moved.
     """
 
     reason: str
@@ -49,6 +55,7 @@ class Stop:
     hits: tuple[str, int] | None = None
     log: Log | None = None
     number: int = 0
+    instructions: frozenset[int] = frozenset()
     _known: dict[tuple[int, int], list[int]] = field(default_factory=dict)
 
     def at(self, lane: Lane) -> list[int]:
@@ -76,7 +83,9 @@ class Stop:
             return True
 
 
-def stop_of(given: Arguments, reason: str, number: int, places: Places) -> Stop:
+def stop_of(
+    given: Arguments, reason: str, number: int, places: Places, instructions: frozenset[int] = frozenset()
+) -> Stop:
     """A breakpoint with the conditions that an editor gives it.
 
     :raises UsageError: a condition is no expression.
@@ -88,35 +97,66 @@ def stop_of(given: Arguments, reason: str, number: int, places: Places) -> Stop:
     return Stop(
         reason, places, condition=parse(condition) if condition.strip() else None,
         hits=(match[1] or "", int(match[2])) if match is not None else None,
-        log=parse_log(log) if log else None, number=number,
+        log=parse_log(log) if log else None, number=number, instructions=instructions,
     )  # fmt: skip
 
 
-def places_of(numbers: Sequence[int]) -> Places:
-    """The places at which control comes to one of some instructions, which belong to one line."""
-    wanted = frozenset(numbers)
+def stop_at(given: Arguments, reason: str, number: int, numbers: Sequence[int]) -> Stop:
+    """A breakpoint where control comes to one of some instructions, which belong to one line.
+
+    :raises UsageError: a condition is no expression.
+    """
+    wanted = np.array(numbers, np.int64)
 
     def places(lane: Lane) -> list[int]:
-        found, before = [], -1
-        for step in lane.trace.steps:
-            number = step.number
-            if number in wanted and (before not in wanted or number <= before):
-                found.append(step.index)
-            before = number
+        found: list[int] = arrivals(lane.ways.numbers, wanted).tolist()
         return found
 
-    return places
+    return stop_of(given, reason, number, places, frozenset(numbers))
 
 
-def places_of_data(names: frozenset[str], read: bool, write: bool) -> Places:
-    """The places of reads of registers, and those right after writes."""
+@dataclass(frozen=True)
+class Data:
+    """What a data breakpoint watches: registers and constants by name, and bytes of a space of memory."""
+
+    names: frozenset[str] = frozenset()
+    space: str = ""
+    address: int = 0
+    size: int = 0
+
+    def is_read(self, step: Step) -> bool:
+        """Whether a step reads any of it."""
+        if any(name in self.names for value in step.reads for name in value.names):
+            return True
+        words = (memory_word(name) for value in step.reads for name in value.names) if self.space else ()
+        return self._in_accesses(step, "load") or any(
+            word is not None and self._overlaps(word.space, word.address, WORD) for word in words
+        )
+
+    def is_written(self, step: Step) -> bool:
+        """Whether a step writes any of it, perhaps with the same value."""
+        return any(name in self.names for change in step.writes for name in change.names) or self._in_accesses(
+            step, "store"
+        )
+
+    def _in_accesses(self, step: Step, kind: str) -> bool:
+        return any(
+            one.kind in (kind, "atomic") and self._overlaps(one.space, one.address, one.size) for one in step.accesses
+        )
+
+    def _overlaps(self, space: str, address: int, size: int) -> bool:
+        return space == self.space and address < self.address + self.size and self.address < address + size
+
+
+def places_of_data(data: Data, read: bool, write: bool) -> Places:
+    """The places of reads, and those right after writes."""
 
     def places(lane: Lane) -> list[int]:
         found = set()
         for step in lane.trace.steps:
-            if read and any(name in names for value in step.reads for name in value.names):
+            if read and data.is_read(step):
                 found.add(step.index)
-            if write and any(name in names for change in step.writes for name in change.names):
+            if write and data.is_written(step):
                 found.add(step.index + 1)
         return sorted(found)
 
@@ -236,5 +276,5 @@ def move(lane: Lane, stops: Sequence[Stop], target: int, most_logged: int = MOST
 
 
 __all__ = [
-    "FILTERS", "Passed", "Stop", "move", "places_of", "places_of_data", "stop_of", "stop_of_filter",
+    "FILTERS", "Data", "Passed", "Stop", "move", "places_of_data", "stop_at", "stop_of", "stop_of_filter",
 ]  # fmt: skip

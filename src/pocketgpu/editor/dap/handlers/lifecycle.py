@@ -31,7 +31,7 @@ def initialize(session: Session, given: Arguments, capabilities: Json) -> Json:
 
 def launch(session: Session, given: Arguments) -> None:
     configuration = read_configuration(given)
-    session.debuggee = launched(configuration)
+    session.debuggee = launched(configuration, session.working)
     session.configuration = configuration
     session.state = "being configured"
     lane = session.debuggee.main
@@ -59,7 +59,7 @@ def restart(session: Session, given: Arguments) -> None:
         again = read_configuration(arguments)
     if again is None:
         raise UsageError("nothing was launched")
-    session.debuggee = launched(again)
+    session.debuggee = launched(again, session.working)
     session.configuration = again
     resolve_all(session)
     session.begin()

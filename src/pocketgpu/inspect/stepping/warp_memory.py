@@ -136,11 +136,9 @@ class WarpMemory:
         record = self.record = TraceMemory(tuple((address, size) for address, size, _ in parts))
         self._version = self.memory.version
         for address, size, title in parts:
-            for offset, length in self.memory.spans(address, size):
-                if offset is not None:
-                    view = self.bytes[offset : offset + length]
-                    self._global.append(_Live(record.add("global", address, view.copy(), title), view))
-                address += length
+            for start, offset, length in self.memory.reached(address, size):
+                view = self.bytes[offset : offset + length]
+                self._global.append(_Live(record.add("global", start, view.copy(), title), view))
         banks = [(bank, view) for bank in range(BANKS) if (view := self._bank(bank)).any() or bank == 0]
         others = [
             ("shared", 0, self._shared(), "shared memory"), ("local", 0, self._local(), "local memory"),

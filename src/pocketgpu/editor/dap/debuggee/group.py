@@ -113,7 +113,7 @@ class Group:
         if schedule is None or lane.number in self._alone:
             return
         here = schedule.lane if lane.trace.schedule is not None else lane.number
-        now, then = schedule.tick(here, self.place(lane)), schedule.tick(here, target)
+        now, then = self._time, schedule.tick(here, target)
         forward = then > now
         wanted = np.fromiter(numbers, np.int64, len(numbers))
         for other in self.lanes:

@@ -2,8 +2,8 @@
 
 In process, on the samples of both consoles and, where they are, on every recording: a vertex of its first draw.
 Compiled code is in memory: each launch is the second one. A step is `stepIn` by instruction, then the scopes and their
-variables, without those that editors only open when they are asked to. Memory is such a scope: the first look at it runs
-the program once more.
+variables, without those that editors only open when they are asked to. Memory is such a scope: the first look at it
+runs the program once more.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def launched(path: Path, address: str) -> tuple[Editor, float]:
 
 
 def step(editor: Editor) -> tuple[float, float]:
-    """Milliseconds, and those of the processor: the system may give its time to others, or withhold 50 ms of each second
-    from who has priority in real time."""
+    """Milliseconds, and those of the processor: the system may give its time to others, or withhold 50 ms of each
+    second from who has priority in real time."""
     begin, before = perf_counter(), process_time()
     editor.ask("stepIn", threadId=editor.thread, granularity="instruction")
     for scope in editor.ask("scopes", frameId=editor.frame["id"])["scopes"]:

@@ -35,7 +35,7 @@ from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Pools
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.compute.raw_module import Device
+    from pocketgpu.maxwell.compute.device import Device
 
 # Axes of an array before its channels, and the type of the header.
 _KINDS = {

@@ -63,7 +63,8 @@ def test_a_step_takes_the_warp_along(editor: Editor, path: Path) -> None:
     begin(editor, path)
     to_branch(editor)
     assert (editor.frame["line"], top(editor, 1)["line"], top(editor, 10)["line"]) == (12, 12, 16)
-    assert top(editor, 10)["name"] == "parts (step 7, inactive here)" and top(editor, 10)["presentationHint"] == "subtle"
+    waiting = top(editor, 10)
+    assert (waiting["name"], waiting["presentationHint"]) == ("parts (step 7, inactive here)", "subtle")
     assert "inactive" not in top(editor, 1)["name"] and traced(editor) == [3], "no other lane was traced for that"
     [editor.go("next") for _ in range(3)]
     assert [top(editor, thread)["line"] for thread in (1, 3, 10, 32)] == [16] * 4
@@ -120,7 +121,7 @@ def test_breakpoints_stop_the_warp_at_any_lane(editor: Editor, path: Path) -> No
     begin(editor, path)
     (one,) = editor.ask("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": 9}])["breakpoints"]
     stopped = editor.go("continue")
-    assert (stopped["threadId"], stopped["hitBreakpointIds"]) == (5, [one["id"]]), "lane 4 is the first that comes there"
+    assert (stopped["threadId"], stopped["hitBreakpointIds"]) == (5, [one["id"]]), "lane 4 comes there first"
     assert top(editor, 5)["line"] == 9 and top(editor, 3)["line"] == 12
     assert "end" in editor.go("continue")["description"]
     stopped = editor.go("reverseContinue")

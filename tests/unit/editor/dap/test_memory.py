@@ -82,8 +82,8 @@ def test_what_cannot_be_read_is_told(at_entry: Editor) -> None:
     assert editor.ask("readMemory", memoryReference="0x7000000000", count=16)["unreadableBytes"] == 16
     assert editor.ask("readMemory", memoryReference="shared:0x80000", count=1)["unreadableBytes"] == 1
     assert editor.ask("readMemory", memoryReference=data, count=0)["data"] == ""
-    for more in ({"count": 1 << 30}, {"count": -1}, {"count": 1, "offset": -(1 << 50)}, {"count": 1, "memoryReference": "x"},
-                 {"count": 1, "memoryReference": "texture:0x0"}, {"memoryReference": data}):  # fmt: skip
+    for more in ({"count": 1 << 30}, {"count": -1}, {"count": 1, "offset": -(1 << 50)}, {"memoryReference": data},
+                 {"count": 1, "memoryReference": "texture:0x0"}, {"count": 1, "memoryReference": "x"}):  # fmt: skip
         with pytest.raises(Refused):
             editor.ask("readMemory", **{"memoryReference": data, **more})
 
@@ -109,7 +109,9 @@ def test_data_breakpoints_on_bytes(at_entry: Editor) -> None:
     editor = at_entry
     data = str(pieces(editor)["argument 0 (data)"]["memoryReference"])
     address = int(data.partition(":")[2], 0)
-    own, beside = (editor.ask("dataBreakpointInfo", name=f"{address + at:#x}", asAddress=True, bytes=4) for at in (12, 16))
+    own, beside = (
+        editor.ask("dataBreakpointInfo", name=f"{address + at:#x}", asAddress=True, bytes=4) for at in (12, 16)
+    )  # fmt: skip
     assert own["accessTypes"] == ["read", "write", "readWrite"] and "4 bytes of global memory" in own["description"]
 
     def places(*given: dict[str, str]) -> list[int]:
@@ -131,8 +133,16 @@ def test_data_breakpoints_on_bytes(at_entry: Editor) -> None:
     assert places({"dataId": named["dataId"]}) == [3]
     constant = editor.ask("dataBreakpointInfo", name="c[0x0][0x148]")
     assert constant["accessTypes"] == ["read"] and places({"dataId": constant["dataId"]}) == [11]
-    element = editor.variables(editor.variables(pieces(editor)["shared memory"]["variablesReference"])["u32"]["variablesReference"])  # type: ignore[arg-type]
-    assert element["[3]"]["memoryReference"] == "shared:0xc"
+    to(editor, 0)
+    kinds = editor.variables(pieces(editor)["shared memory"]["variablesReference"])  # type: ignore[arg-type]
+    references = [kinds[name]["variablesReference"] for name in ("u32", "u16")]
+    assert editor.variables(references[0])["[3]"]["memoryReference"] == "shared:0xc"
+    word, half = (
+        editor.ask("dataBreakpointInfo", variablesReference=reference, name=name)
+        for reference, name in zip(references, ("[3]", "[7]"), strict=True)
+    )  # fmt: skip
+    assert places({"dataId": word["dataId"]}) == [3]
+    assert half["dataId"] == "@shared:0xe 2" and places({"dataId": half["dataId"]}) == [3]
 
 
 def test_data_that_cannot_be_watched(at_entry: Editor) -> None:
@@ -142,8 +152,8 @@ def test_data_that_cannot_be_watched(at_entry: Editor) -> None:
     for more in ({"bytes": 0}, {"bytes": 1 << 20}, {"name": "R0"}, {"name": "x:0x1"}):
         with pytest.raises(Refused):
             editor.ask("dataBreakpointInfo", **{"name": "0x100000000", "asAddress": True, **more})
-    given = [{"dataId": one} for one in ("@x", "@global:0x0", "@global:0x0 -1", "@global:0x0 x", "@global:0x0 99999999", "@")]
-    given += [{"dataId": "c[0x0][0x140]", "accessType": "write"}]
+    ids = ("@x", "@global:0x0", "@global:0x0 -1", "@global:0x0 x", "@global:0x0 99999999", "@")
+    given = [*({"dataId": one} for one in ids), {"dataId": "c[0x0][0x140]", "accessType": "write"}]
     found = editor.ask("setDataBreakpoints", breakpoints=given)["breakpoints"]
     assert [one["verified"] for one in found] == [False] * 7
 
@@ -154,7 +164,8 @@ def test_expressions_read_memory(at_entry: Editor) -> None:
     assert editor.value("global[(R2, R3)]") == "0x00000067" and editor.value("global[(R2, R3)] as u32") == "103"
     assert editor.value("shared[R6] + 1") == "3" and editor.value("shared[4 * 3]") == "0x00000003"
     assert editor.value("c[0x0][0x140] == R2 - R1") == "true"
-    for text in ("global[5]", "shared[0x99999]", "global[(R2, R3, R4)]", "global[1.5]", "global[", "shared[-4]", "local[0]"):
+    for text in ("global[5]", "shared[0x99999]", "global[(R2, R3, R4)]", "global[1.5]", "global[", "shared[-4]",
+                 "local[0]"):  # fmt: skip
         with pytest.raises(Refused):
             editor.value(text)
     (one,) = editor.ask("setInstructionBreakpoints", breakpoints=[

@@ -1,5 +1,5 @@
-"""Traces of all public kernels, shader cases and recordings, stepped to the end and back: at each place every register is
-what `pocketgpu shader step` says, in a run of its own.
+"""Traces of all public kernels, shader cases and recordings, stepped to the end and back: at each place every register
+is what `pocketgpu shader step` says, in a run of its own.
 
 What an editor reads is compared at a few places of each trace, and the registers that this is made of at all of them.
 """

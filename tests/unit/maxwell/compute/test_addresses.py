@@ -42,7 +42,9 @@ def test_arrays_of_one_size_keep_their_order() -> None:
         assert addresses(function, [40, 40]) == first
 
 
-@pytest.mark.parametrize("others", ([[40]], [[40, 40, 40], [4000]], [[1, 2], [2, 1], [1024, 1024, 1]], [[40, 50], [50, 40]]))
+@pytest.mark.parametrize(
+    "others", ([[40]], [[40, 40, 40], [4000]], [[1, 2], [2, 1], [1024, 1024, 1]], [[40, 50], [50, 40]])
+)
 def test_what_other_launches_leave_makes_no_difference(others: list[list[int]]) -> None:
     function = module().get_function("k")
     first = addresses(function, [40, 40])

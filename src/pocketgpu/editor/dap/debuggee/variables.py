@@ -168,12 +168,17 @@ def forms_of(value: Value) -> list[Variable]:
     return [Variable("hex", value.hex, "bits", f"{name} as bits"), *rows]
 
 
+def _vector_of(name: str) -> str:
+    """The vector that a register is a component of; itself if it is none."""
+    stem, _, letter = name.rpartition(".")
+    return stem if len(letter) == 1 and letter in COMPONENTS and stem else name
+
+
 def variables_of(values: Iterable[Value], hexadecimal: bool, settable: bool) -> list[Variable]:
     """Registers as variables, components of one vector together."""
     vectors: dict[str, list[Value]] = {}
     for value in values:
-        stem, _, letter = value.name.rpartition(".")
-        vectors.setdefault(stem if len(letter) == 1 and letter in COMPONENTS and stem else value.name, []).append(value)
+        vectors.setdefault(_vector_of(value.name), []).append(value)
     found = []
     for name, parts in vectors.items():
         if len(parts) == 1:
@@ -267,7 +272,8 @@ def scopes_of(lane: Lane) -> list[Scope]:
         found.append(Scope("this instruction", partial(_instruction, lane, place)))
     found += [Scope(group.name, partial(registers, group.registers)) for group in trace.groups]
     if trace.constants:
-        found.append(Scope("constants", partial(registers, tuple(trace.constants)), len(trace.constants)))
+        count = len({_vector_of(name) for name in trace.constants})
+        found.append(Scope("constants", partial(registers, tuple(trace.constants)), count))
     found.append(Scope("memory", partial(memory_of, lane), expensive=True))
     if any(step.accesses for step in trace.steps):
         found.append(Scope("memory accesses", lambda hexadecimal: _accesses(lane, place)))

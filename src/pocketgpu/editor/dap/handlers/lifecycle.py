@@ -17,6 +17,7 @@ ALWAYS: Final = {
     "supportsSteppingGranularity": True, "supportsValueFormattingOptions": True, "supportsEvaluateForHovers": True,
     "supportsExceptionFilterOptions": True, "supportsExceptionOptions": False, "supportsDelayedStackTraceLoading": True,
     "supportsSingleThreadExecutionRequests": True, "supportTerminateDebuggee": False,
+    "supportsDataBreakpointBytes": True,
 }  # fmt: skip
 """Capabilities that no request of the table stands for."""
 
@@ -74,7 +75,7 @@ def disconnect(session: Session, given: Arguments) -> None:
 
 
 def cancel(session: Session, given: Arguments) -> None:
-    """Requests are answered one after another, so the one to cancel has been answered."""
+    """The adapter has heard of it (`Adapter.hear`): what it names has ended."""
 
 
 def threads(session: Session, given: Arguments) -> Json:

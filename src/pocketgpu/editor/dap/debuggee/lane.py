@@ -200,7 +200,7 @@ class Lane:
         self.__dict__.update(made)
 
     def begin_again(self, overrides: dict[int, Mapping[str, int]]) -> None:
-        """Make the trace anew when it is asked for, with other what-ifs."""
+        """Make the trace once more when it is asked for, with other what-ifs."""
         self._trace, self.overrides = None, overrides
         self._forget_made()
 

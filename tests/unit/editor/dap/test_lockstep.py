@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.dap_client import Editor, Refused
 
+from pocketgpu.editor.dap.debuggee import group
 from pocketgpu.inspect.stepping.schedule import merged
 
 DATA = Path(__file__).resolve().parents[4] / "src" / "pocketgpu" / "data"
@@ -143,6 +144,24 @@ def test_conditions_are_those_of_the_lane_that_comes(editor: Editor, path: Path)
     assert editor.go("continue")["threadId"] == 3, "the lane that is stepped, where it comes with others"
 
 
+def test_conditions_of_long_traces_are_asked_of_one_lane(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "long.sass"
+    text = ".kernel k\n.registers 8\n.param data ptr\nS2R R0, SR_TID.X\nagain:\nIADD R1, R1, 0x1\n"
+    path.write_text(text + "ISETP.LT.AND P0, PT, R1, 0x400, PT\n@P0 BRA again\nMOV R2, R0\nEXIT\n")
+    begin(editor, path, at="b0/t3")
+    source = {"path": str(path)}
+    editor.ask("setBreakpoints", source=source, breakpoints=[{"line": 9, "condition": "R0 == 20"}])
+    assert "end" in editor.go("continue")["description"]
+    assert ["asked of one thread" in one["output"] for one in editor.named("output")] == [True]
+    assert traced(editor) == [4]
+    editor.go("reverseContinue")
+    editor.ask("setBreakpoints", source=source, breakpoints=[{"line": 6, "hitCondition": "% 500"}, {"line": 9}])
+    places = []
+    while "end" not in editor.go("continue").get("description", ""):
+        places.append((editor.stopped["threadId"], editor.place))
+    assert places == [(4, 1 + 3 * 499), (4, 1 + 3 * 999), (4, 1 + 3 * 0x400)]
+
+
 def test_what_if_in_one_lane_is_seen_by_the_others(editor: Editor, path: Path, tmp_path: Path) -> None:
     text = TEXT.replace("STG.E [R2], R1;", "SHFL.UP PT, R5, R1, 0x1, 0x0;\nSTG.E [R2], R5;")
     other = tmp_path / "shuffles.sass"
@@ -212,6 +231,23 @@ def test_lanes_that_ran_one_by_one_meet_again() -> None:
     assert [found.place(lane, 7) for lane in range(3)] == [3, 7, 5]
     assert found.tick(1, 5) == 5 and found.tick(2, 7) == len(found) and found.runs(2, 3) and not found.runs(0, 3)
     assert found.instructions(2).tolist() == programs[2]
+
+
+def test_traces_of_other_lanes_are_forgotten_where_they_are_many(
+    editor: Editor, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group, "MOST_STEPS", 60)
+    begin(editor, path)
+    to_branch(editor)
+    frames = {thread: top(editor, thread)["id"] for thread in (1, 2, 5, 6, 7, 8)}
+
+    def value(thread: int) -> str:
+        return str(editor.ask("evaluate", expression="R0 as u32", frameId=frames[thread])["result"])
+
+    for thread in (1, 2, 5, 6, 7, 8, 1, 8):
+        assert value(thread) == str(thread - 1) and 3 in traced(editor) and thread in traced(editor)
+        assert len(traced(editor)) <= 5
+    assert editor.value("R0 as u32") == "2" and top(editor, 10)["line"] == 16
 
 
 def test_a_lane_that_is_not_there(editor: Editor, path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.stepping.calls import calls_of
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.schedule import Schedule, merged
+
+MOST_STEPS: Final = 1 << 19
+"""Steps of all traces that are kept: half a GiB."""
 
 
 class Group:
@@ -31,6 +35,7 @@ class Group:
         self.leader, self._place = lanes[first], 0
         self.working: Callable[[str], AbstractContextManager[None]] = lambda title: nullcontext()
         self._alone: dict[int, int] = {}
+        self._recent: list[Lane] = []
         self._merged: tuple[tuple[int, ...], Schedule] | None = None
         for number, lane in enumerate(lanes):
             lane.join(self, number)
@@ -95,6 +100,24 @@ class Group:
         if schedule is None:
             return lane.ways.numbers
         return schedule.instructions(self.bit(lane))
+
+    def traced(self, lane: Lane) -> None:
+        """A lane was traced: traces that nobody has looked at for long are forgotten, where they are too many."""
+        self._recent = [one for one in self._recent if one is not lane and one.is_traced]
+        self._recent.append(lane)
+        steps = sum(len(one.trace) for one in self._recent)
+        for one in self._recent[:-1]:
+            if steps > MOST_STEPS and one is not self.leader and one is not self.lanes[self.first]:
+                steps -= len(one.trace)
+                one.begin_again(one.overrides)
+
+    @property
+    def untraced_steps(self) -> int:
+        """Steps of the lanes that are not traced, as far as the leader's trace tells."""
+        schedule = self.schedule
+        if schedule is None:
+            return 0
+        return sum(len(schedule.ticks(self.bit(lane))) for lane in self.lanes if not lane.is_traced)
 
     # -- moving -------------------------------------------------------------------------------------------------------
     def go(self, lane: Lane, place: int, *, alone: bool = False) -> None:

@@ -44,13 +44,15 @@ class Time(Protocol):
     def overrides_now(self) -> dict[int, dict[int, Mapping[str, int]]]: ...
     def replace(self, lane: Lane, overrides: Mapping[int, Forced]) -> None: ...
     def others(self, lane: Lane) -> Mapping[int, Forced]: ...
+    def traced(self, lane: Lane) -> None: ...
 
 
 class PlacedRegisters:
-    """Registers, constants and words of memory at a place, for expressions. tick: for memory."""
+    """Registers, constants and words of memory at a place, for expressions. now: at the lane's time; else when the lane
+    comes to the place."""
 
-    def __init__(self, lane: Lane, place: int, tick: int) -> None:
-        self._lane, self._trace, self._place, self._tick = lane, lane.trace, place, tick
+    def __init__(self, lane: Lane, place: int, now: bool) -> None:
+        self._lane, self._trace, self._place, self._now = lane, lane.trace, place, now
 
     def find(self, name: str) -> Value | None:
         if name in self._trace.start or name in self._trace.constants:
@@ -58,7 +60,8 @@ class PlacedRegisters:
         word = memory_word(name)
         if word is None:
             return None
-        data, _ = self._lane.memory.read(*word, WORD, self._tick)
+        tick = self._lane.time.tick(self._lane) if self._now else self._trace.tick(self._place)
+        data, _ = self._lane.memory.read(*word, WORD, tick)
         return Value((name,), int.from_bytes(data, "little")) if len(data) == WORD else None
 
 
@@ -141,6 +144,7 @@ class Lane:
             if not trace.steps:
                 raise UsageError(f"{self.name} runs no instruction", hint=trace.cut or None)
             self._trace = trace
+            self.time.traced(self)
             gc.freeze()  # else the collector looks at all of it again and again, in the middle of steps
         return self._trace
 
@@ -183,9 +187,7 @@ class Lane:
         return self.trace[min(self.place, len(self.trace) - 1)].number
 
     def registers(self, place: int | None = None) -> PlacedRegisters:
-        if place is None or place == self.place:
-            return PlacedRegisters(self, self.place, self.time.tick(self))
-        return PlacedRegisters(self, place, self.trace.tick(place))
+        return PlacedRegisters(self, self.place if place is None else place, place is None)
 
     # -- what-if ------------------------------------------------------------------------------------------------------
     @property

@@ -17,6 +17,8 @@ from pocketgpu.wording import counted
 State = Literal["new", "waiting for a launch", "being configured", "stopped", "at its end", "over"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """new: before `initialize`. being configured: launched, before `configurationDone`. at its end: terminated."""
+MOST_ASKED: Final = 50_000
+"""Steps of other lanes that are traced, for the conditions of breakpoints: they take two seconds."""
 FRAMES: Final = 1 << 12
 """Numbers of frames of a thread."""
 
@@ -155,9 +157,13 @@ class Session:
         if len(self.debuggee.lanes) == 1:
             return None
         group, forward = self.debuggee.group, target > moved.place
+        able = [stop for stop in stops if stop.instructions and stop.log is None]
+        if any(stop.needs_trace for stop in able) and (steps := group.untraced_steps) > MOST_ASKED:
+            able = [stop for stop in able if not stop.needs_trace]
+            self.output(f"conditions of breakpoints were asked of one thread: the others ran {counted(steps, 'step')}")
         found = [
             (when if forward else -when, lane.number, place, stop)
-            for stop in stops if stop.instructions and stop.log is None
+            for stop in able
             for when, lane, place in group.others_passed(moved, stop.instructions, target)
         ]  # fmt: skip
         found.sort(key=lambda one: one[:3])

@@ -57,6 +57,12 @@ class Stop:
     number: int = 0
     instructions: frozenset[int] = frozenset()
     _known: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    _counts: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    @property
+    def needs_trace(self) -> bool:
+        """Whether it takes the trace of a lane to say if it stops there."""
+        return self.condition is not None or self.hits is not None
 
     def at(self, lane: Lane) -> list[int]:
         """Its places in a lane, whatever its condition says."""
@@ -72,9 +78,17 @@ class Stop:
         if self.hits is None:
             return True
         sign, wanted = self.hits
+        return _COMPARED[sign](self._count(lane, bisect_right(self.at(lane), place)), wanted)
+
+    def _count(self, lane: Lane, many: int) -> int:
+        """At how many of the first places the condition is true."""
+        if self.condition is None:
+            return many
+        counts = self._counts.setdefault((id(lane), lane.version), [0])
         known = self.at(lane)
-        before = known[: bisect_right(known, place)]
-        return _COMPARED[sign](sum(self._true(lane, one) for one in before), wanted)
+        while len(counts) <= many:
+            counts.append(counts[-1] + self._true(lane, known[len(counts) - 1]))
+        return counts[many]
 
     def _true(self, lane: Lane, place: int) -> bool:
         try:

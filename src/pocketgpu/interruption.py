@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from pocketgpu.errors import PocketGPUError
-
 _asked: Final[ContextVar[Callable[[], bool] | None]] = ContextVar("asked", default=None)
 
 
-class Interrupted(PocketGPUError):
-    """Work was given up because somebody asked for that."""
+class Interrupted(Exception):
+    """Work was given up because somebody asked for that. It is no error of the package, which something could take for
+    an answer."""
 
 
 @contextmanager

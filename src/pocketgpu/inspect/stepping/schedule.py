@@ -65,7 +65,13 @@ class Schedule:
 
     def instructions(self, lane: int) -> NDArray[np.int64]:
         """The number of the instruction of each step of a lane."""
-        return self._numbers[self.ticks(lane)]
+        if lane not in self._ran:
+            self._ran[lane] = self._numbers[self.ticks(lane)]
+        return self._ran[lane]
+
+    @cached_property
+    def _ran(self) -> dict[int, NDArray[np.int64]]:
+        return {}
 
 
 def merged(programs: Sequence[Sequence[int]], depths: Sequence[Sequence[int]]) -> Schedule:

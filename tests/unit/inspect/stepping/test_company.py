@@ -16,6 +16,7 @@ from pocketgpu.inspect.stepping import Trace, trace_thread, trace_vertex
 from pocketgpu.inspect.stepping.company import Company
 from pocketgpu.inspect.stepping.memory_words import memory_word, name_of
 from pocketgpu.inspect.stepping.trace_memory import TraceMemory
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.assembler import assemble
 
@@ -214,6 +215,26 @@ def test_constants_of_captures(name: str, address: str) -> None:
     assert str(changed) != str(plain) and changed.memory is not None
     assert changed.value_at(constant.names[0], 5).bits == 0x42C80000
     assert str(run.trace(address)) == str(plain), "the capture stays as it is"
+
+
+def test_words_of_memory_of_a_capture_stay() -> None:
+    run = pocketgpu.debug(DATA / "sample_switch.mxcap.zip")
+    assert isinstance(run, SwitchInspection)
+    plain = str(run.trace("f0/d5/v3"))
+    mapping = run.player.machine.memory.mappings[0]
+
+    def now() -> bytes:
+        run.seek("f0/d5")
+        return run.player.machine.memory.read(mapping.address, 8)
+
+    before = now()
+    other = ~int.from_bytes(before[4:], "little") & 0xFFFFFFFF
+    company = Company(keep=((mapping.address, 4096),))
+    changed = run.trace("f0/d5/v3", overrides={2: {name_of("global", mapping.address + 4): other}}, company=company)
+    assert changed.memory is not None
+    seen = [changed.memory.read("global", mapping.address, 8, changed.tick(place))[0] for place in (1, 2, len(changed))]
+    assert seen == [before, before[:4] + other.to_bytes(4, "little"), before[:4] + other.to_bytes(4, "little")]
+    assert now() == before and str(run.trace("f0/d5/v3")) == plain
 
 
 def test_changes_go_forward_and_back() -> None:

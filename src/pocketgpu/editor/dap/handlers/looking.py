@@ -44,7 +44,10 @@ def _frames(session: Session, thread: int, lane: Lane) -> list[Json]:
     if not len(numbers):
         raise UsageError("this lane takes no part in the warp")
     documents, ended = shown.documents, place >= len(numbers)
-    calls = lane.ways.calls[place] if lane.is_traced else calls_among(documents.listing, numbers.tolist())[place]
+    calls = (
+        lane.ways.calls[place] if lane.is_traced
+        else calls_among(documents.listing, numbers[: place + 2].tolist())[place]
+    )  # fmt: skip
     around = [int(numbers[min(place, len(numbers) - 1)]), *(int(numbers[step]) for step in reversed(calls))]
     of = f" of {len(numbers)}" if lane.is_traced else ""
     inactive = group.is_inactive(lane) and not ended

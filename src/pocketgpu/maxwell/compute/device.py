@@ -20,9 +20,9 @@ TEXTURE_ROOM = 256 * MIB
 """Host memory for copies of textures that kernels sample."""
 FIRST_ADDRESS = 1 << 32
 """Start of the memory for kernels: compilers use addresses below 4 GiB for shared and local memory."""
-GAP, GAP_TIMES = 1 << 20, 4
+GAP, GAP_TIMES = 1 << 20, 10
 """Unmapped bytes after each array: so many, or so many times its size if that is more. An index beyond the end, or one
-that was scaled twice, does not land in another array."""
+that was scaled once more, by up to 5, does not land in another array, and its own is the nearest."""
 
 
 class Device:

@@ -142,6 +142,8 @@ def test_conditions_are_those_of_the_lane_that_comes(editor: Editor, path: Path)
     editor.ask("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": 12}])
     editor.go("reverseContinue")
     assert editor.go("continue")["threadId"] == 3, "the lane that is stepped, where it comes with others"
+    editor.go("next")
+    assert editor.go("stepBack")["threadId"] == 3 and editor.frame["line"] == 12
 
 
 def test_conditions_of_long_traces_are_asked_of_one_lane(editor: Editor, tmp_path: Path) -> None:

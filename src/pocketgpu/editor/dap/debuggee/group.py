@@ -27,7 +27,8 @@ class Group:
     """The lanes of a session, and their time.
 
     :param lanes: in the order of the warp. first: the number of the one that was asked for.
-    :param working: around long work, with a title for people.
+
+    working: makes the context of long work, which has a title for people.
     """
 
     def __init__(self, lanes: list[Lane], first: int) -> None:
@@ -80,11 +81,12 @@ class Group:
     def place(self, lane: Lane) -> int:
         """The number of the step that comes next in a lane."""
         if lane.number in self._alone:
-            return self._alone[lane.number]
-        if lane is self.leader:
+            found = self._alone[lane.number]
+        elif lane is self.leader:
             return self._place
-        schedule = self.schedule
-        found = 0 if schedule is None else schedule.place(self.bit(lane), self._time)
+        else:
+            schedule = self.schedule
+            found = 0 if schedule is None else schedule.place(self.bit(lane), self._time)
         return min(found, len(lane.trace)) if lane.is_traced else found
 
     def is_inactive(self, lane: Lane) -> bool:
@@ -146,7 +148,7 @@ class Group:
             ticks = schedule.ticks(bit)
             places = arrivals(schedule.instructions(bit), wanted)
             when = ticks[places]
-            inside = (when > now) & (when < then) if forward else (when < now) & (when >= then)
+            inside = (when > now) & (when < then) if forward else (when < now) & (when > then)
             for place in places[inside].tolist():
                 yield int(ticks[place]), other, place
 
@@ -171,20 +173,12 @@ class Group:
         for one in self.lanes:
             one.begin_again(dict(overrides.get(one.number, {})))
         try:
-            ends = len(lane.trace), len(self.leader.trace)
+            _, ends = lane.trace, len(self.leader.trace)
         except BaseException:
             for one, state in zip(self.lanes, before, strict=True):
                 one.state = state
             raise
-        if lane.number in self._alone:
-            self._alone[lane.number] = min(self._alone[lane.number], ends[0])
-        self._place = min(self._place, ends[1])
-
-    def restart(self) -> None:
-        """Back to the beginning, without what-ifs."""
-        if any(lane.overrides for lane in self.lanes):
-            self.replace(self.leader, {})
-        self.go(self.lanes[self.first], 0)
+        self._place = min(self._place, ends)
 
 
 def arrivals(instructions: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

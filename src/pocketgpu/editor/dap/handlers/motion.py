@@ -96,7 +96,7 @@ def restart_frame(session: Session, given: Arguments) -> None:
 
 def goto_targets(session: Session, given: Arguments) -> Json:
     """The steps at which control comes to a line: up to one before and one after the place."""
-    lane = session.debuggee.main
+    lane = session.lane(session.focus)
     lines = lane.documents.lines(given.part("source"))
     numbers = (lines or {}).get(session.line_in(given.number("line")), [])
     found = [lane.trace.visits.find(numbers, lane.place, forward) for forward in (True, False)] if numbers else []

@@ -20,6 +20,7 @@ from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.schedule import MOST_TICKS, Schedule
 from pocketgpu.inspect.stepping.step import Access, Change, Step
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.trace_memory import MOST_TOUCHED, Touched, TraceMemory
 from pocketgpu.inspect.stepping.warp_memory import WarpMemory
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
@@ -153,7 +154,8 @@ class LaneRecord:
         self.names = (*(f"R{n}" for n in range(self.count)), *PREDICATES, *FLAGS)
         self.over = False
         self._pending: tuple[int, int, list[int], int] | None = None
-        self._op = ""
+        self._running: Instruction | None = None
+        self._acting = 0
         trace.kinds, trace.cut = KINDS, NOT_ENDED
         trace.groups = (
             RegisterGroup("registers", self.names[: self.count]), RegisterGroup("predicates", PREDICATES),
@@ -212,7 +214,9 @@ class LaneRecord:
         if active:
             self.schedule.numbers.append(index)
             self.schedule.masks.append(active)
-            self._op = self.listing.steps[index].op
+            self._running = self.listing.steps[index]
+            if self.trace.memory is not None:
+                self._acting = self._acts(self._running, active)
         if not active >> self.lane & 1:
             self._look_for_the_end()
             return
@@ -262,9 +266,10 @@ class LaneRecord:
 
     def after(self) -> None:
         """The warp has run the instruction."""
-        if self._memory is not None and self._memory.record is not None and self._op:
-            self._memory.after(self._op, len(self.schedule))
-        self._op = ""
+        one, self._running = self._running, None
+        if self._memory is not None and self._memory.record is not None and one is not None:
+            self._memory.after(one.op, len(self.schedule))
+            self._note(one, self._memory.record)
         if self._pending is not None:
             index, active, before, faults = self._pending
             self._add(index, active, before, self.registers(), faults)
@@ -311,9 +316,13 @@ class LaneRecord:
         """Whether the lane is a helper: its pixel is not covered, or was discarded. It has no effect on memory."""
         if int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
             return False
+        return not self._covered() >> self.lane & 1
+
+    def _covered(self) -> int:
+        """The lanes of a pixel program that have an effect, a bit each."""
         at = int(self.words[(self.slot + BLOCK.FRAGMENTS) // 4])
         covered, killed = (int(self.words[(at + word) // 4]) for word in (FRAGMENTS.COVERED, FRAGMENTS.KILLED))
-        return not (covered & ~killed) >> self.lane & 1
+        return covered & ~killed
 
     def _number(self, place: OperandPlace, registers: list[int]) -> int:
         if place.file == "c":
@@ -356,6 +365,36 @@ class LaneRecord:
                 notes.append("fault: " + FAULT_TEXT[row["KIND"]].format(va=va, low=row["LOW"], size=row["SIZE"]))
         return tuple(notes)
 
+    # -- memory of all lanes ------------------------------------------------------------------------------------------
+    def _acts(self, one: Instruction, active: int) -> int:
+        """The lanes in which an access is made, a bit each."""
+        if one.op not in LOADS + STORES + ATOMICS:
+            return 0
+        holds = EVERY if one.guard.n == PT else self.word(WARP.PREDICATES + 4 * one.guard.n)
+        found = active & (holds ^ (EVERY if one.guard.negated else 0))
+        if one.test != ALWAYS:
+            masks = [self.word(WARP.FLAGS + 4 * n) for n in range(len(FLAGS))]
+            found &= sum(
+                1 << lane for lane in range(LANES) if _condition(one.test, tuple(mask >> lane & 1 for mask in masks))
+            )
+        if one.op in LOADS or int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
+            return found
+        return found & self._covered()
+
+    def _note(self, one: Instruction, memory: TraceMemory) -> None:
+        """Keep the accesses of all lanes."""
+        if not self._acting or len(memory.touched) >= MOST_TOUCHED:
+            return
+        first = (self.slot + SCRATCH) // 4
+        low, high = (self.words[first + n * LANES :][:LANES].tolist() for n in (access.LOW, access.HIGH))
+        kind = "load" if one.op in LOADS else "store" if one.op in STORES else "atomic"
+        size = self._size(one)
+        for lane in range(LANES):
+            if self._acting >> lane & 1:
+                space, address = self._where(one, low[lane] | high[lane] << 32)
+                memory.touched.append(Touched(len(self.schedule) - 1, lane, kind, space, address, size))
+        self._acting = 0
+
     # -- memory -------------------------------------------------------------------------------------------------------
     def _accesses(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
         """The memory that an instruction accessed; the interpreter leaves the addresses in the record."""
@@ -363,19 +402,26 @@ class LaneRecord:
             return self._constant(one, before, after)
         if one.op not in LOADS + STORES + ATOMICS:
             return ()
-        address = self._scratch(access.LOW) | self._scratch(access.HIGH) << 32
-        space, base = (SPACES[one.op], 0) if one.op in SPACES else self._space(one, address)
-        if space in ("shared", "local"):
-            address = address - base & EVERY
+        space, address = self._where(one, self._scratch(access.LOW) | self._scratch(access.HIGH) << 32)
+        size = self._size(one)
         if one.op in ATOMICS:
-            wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
-            size = 8 if wide else 4
             old_words = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
             return (Access("atomic", space, address, size, old_words),)
-        size = access.BYTES[one.mods.get("size", 4) & 7]
         if one.op in STORES:
             return (Access("store", space, address, size, self._words(one.sources[-1].n, size, before)),)
         return (Access("load", space, address, size, self._words(one.dest, size, after)),)
+
+    def _where(self, one: Instruction, address: int) -> tuple[str, int]:
+        """The space of an access, and the address there."""
+        space, base = (SPACES[one.op], 0) if one.op in SPACES else self._space(one, address)
+        return space, address - base & EVERY if space in ("shared", "local") else address
+
+    def _size(self, one: Instruction) -> int:
+        """Bytes of an access."""
+        if one.op not in ATOMICS:
+            return access.BYTES[one.mods.get("size", 4) & 7]
+        wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
+        return 8 if wide else 4
 
     def _words(self, first: int, size: int, registers: list[int]) -> tuple[int, ...]:
         """`size` bytes of registers from `first` on, as words."""

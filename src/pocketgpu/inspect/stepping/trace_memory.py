@@ -8,7 +8,7 @@ A change of tick n is there from tick n + 1 on, or from tick n if it came right 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,21 @@ SPACES: Final = ("global", "shared", "local", "constant")
 MOST_CHANGED: Final = 64 << 20
 """Bytes of changes that are kept."""
 
+MOST_TOUCHED: Final = 1 << 18
+"""Accesses of all lanes that are kept."""
+
 Bytes = NDArray[np.uint8]
+
+
+class Touched(NamedTuple):
+    """An access of some lane of the warp, at a tick. kind, space, address, size: as of `Access`."""
+
+    tick: int
+    lane: int
+    kind: str
+    space: str
+    address: int
+    size: int
 
 
 @dataclass(eq=False)
@@ -50,13 +64,15 @@ class _Changed:
 
 class TraceMemory:
     """Pieces of memory with their changes. asked: the ranges of global memory that were to be kept: what is in them and
-    in no piece is not mapped. name: of the word at an address of a space."""
+    in no piece is not mapped. name: of the word at an address of a space. touched: accesses of all lanes of the warp,
+    in order, the first MOST_TOUCHED."""
 
     def __init__(
         self, asked: tuple[tuple[int, int], ...] = (), name: Callable[[str, int], str] = name_of
     ) -> None:
         self.pieces: list[Piece] = []
         self.asked, self.name = asked, name
+        self.touched: list[Touched] = []
         self._changes: list[_Changed] = []
         self._applied = self._bytes = 0
         self.until: int | None = None
@@ -133,4 +149,4 @@ class TraceMemory:
         return at >= end
 
 
-__all__ = ["MOST_CHANGED", "SPACES", "Bytes", "Piece", "TraceMemory"]
+__all__ = ["MOST_CHANGED", "SPACES", "Bytes", "Piece", "Touched", "TraceMemory"]

@@ -114,19 +114,31 @@ def test_data_breakpoints_on_bytes(at_entry: Editor) -> None:
     )  # fmt: skip
     assert own["accessTypes"] == ["read", "write", "readWrite"] and "4 bytes of global memory" in own["description"]
 
+    threads: list[int] = []
+
     def places(*given: dict[str, str]) -> list[int]:
         found = editor.ask("setDataBreakpoints", breakpoints=list(given))["breakpoints"]
         assert all(one["verified"] for one in found)
         to(editor, 0)
         seen = []
+        threads.clear()
         while editor.go("continue")["reason"] == "data breakpoint":
             seen.append(editor.place)
+            threads.append(editor.stopped["threadId"])
         return seen
 
     assert places({"dataId": own["dataId"], "accessType": "write"}) == [11], "after the store"
     assert places({"dataId": own["dataId"], "accessType": "read"}) == [8], "before the load"
     assert places({"dataId": own["dataId"], "accessType": "readWrite"}) == [8, 11]
-    assert places({"dataId": beside["dataId"], "accessType": "readWrite"}) == [], "another thread's"
+    assert threads == [4, 4]
+    assert places({"dataId": beside["dataId"], "accessType": "readWrite"}) == [8, 11] and threads == [5, 5], "another's"
+    assert places({"dataId": beside["dataId"], "condition": "R0 == 3"}) == [], "conditions are of the lane that does it"
+    both = {"dataId": f"@{data} 32", "accessType": "write"}
+    assert places(both) == [11] and threads == [4], "the lane that is stepped goes before others"
+    assert editor.go("reverseContinue")["reason"] == "data breakpoint" and editor.stopped["threadId"] == 4
+    to(editor, 0)
+    editor.ask("setDataBreakpoints", breakpoints=[{"dataId": beside["dataId"]}])
+    assert "end" in editor.go("continue", singleThread=True)["description"], "alone, it meets no other lane's"
     shared = editor.ask("dataBreakpointInfo", name="shared:0x8", asAddress=True, bytes=8)
     assert places({"dataId": shared["dataId"], "accessType": "readWrite"}) == [3, 5]
     named = editor.ask("dataBreakpointInfo", name="shared[0xc]")

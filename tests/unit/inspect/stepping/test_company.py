@@ -142,6 +142,12 @@ def test_memory_is_what_all_lanes_of_the_warp_stored() -> None:
     assert memory is not None
     shared = np.frombuffer(memory.read("shared", 0, 128, 1 << 20)[0], np.uint32)
     assert shared[4] == sum(range(9)), "of atomics"
+    mine = [
+        (trace.tick(step.index), lane, one.kind, one.space, one.address, one.size)
+        for lane, trace in enumerate(traces) for step in trace for one in step.accesses if one.space != "constant"
+    ]  # fmt: skip
+    for trace in traces[:3]:
+        assert trace.memory is not None and sorted(trace.memory.touched) == sorted(mine)
 
 
 @pytest.mark.parametrize("name", QUIET)

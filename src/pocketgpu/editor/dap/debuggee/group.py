@@ -18,6 +18,7 @@ from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.stepping.calls import calls_of
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.schedule import Schedule, merged
+from pocketgpu.inspect.stepping.trace_memory import Touched
 
 MOST_STEPS: Final = 1 << 19
 """Steps of all traces that are kept: half a GiB."""
@@ -151,6 +152,26 @@ class Group:
             inside = (when > now) & (when < then) if forward else (when < now) & (when > then)
             for place in places[inside].tolist():
                 yield int(ticks[place]), other, place
+
+    def others_touched(
+        self, lane: Lane, wanted: Callable[[Touched], bool], target: int, stopped: bool
+    ) -> Iterator[tuple[int, Lane, int]]:
+        """Where other lanes access memory while a lane goes to a place: time, lane and place; that is before a load,
+        and after what stores. stopped: whether the lane stops at its place for an access of its own."""
+        schedule = lane.trace.schedule
+        if schedule is None or lane.number in self._alone:
+            return
+        now, then = self._time, schedule.tick(schedule.lane, target)
+        forward = then > now
+        if stopped and forward and target:
+            then = min(then, schedule.tick(schedule.lane, target - 1) + 1)
+        for one in filter(wanted, lane.memory.touched):
+            number = lane.number + one.lane - schedule.lane
+            when = one.tick + (one.kind != "load")
+            if one.lane != schedule.lane and 0 <= number < len(self.lanes) and (
+                now < when < then if forward else then < when < now
+            ):
+                yield when, self.lanes[number], schedule.place(one.lane, when)
 
     # -- what-if ------------------------------------------------------------------------------------------------------
     def others(self, lane: Lane) -> Mapping[int, Forced]:

@@ -15,7 +15,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.company import Range
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.trace import Trace
-from pocketgpu.inspect.stepping.trace_memory import SPACES, Piece, TraceMemory
+from pocketgpu.inspect.stepping.trace_memory import SPACES, Piece, Touched, TraceMemory
 
 MOST_READ: Final = 1 << 20
 """Bytes of one answer."""
@@ -97,6 +97,11 @@ class LaneMemory:
         :raises PocketGPUError: the run cannot be made again.
         """
         return (self._kept or self._run()).pieces
+
+    @property
+    def touched(self) -> Sequence[Touched]:
+        """Accesses of all lanes of the warp, in order."""
+        return (self._kept or self._run()).touched
 
     def name(self, space: str, address: int) -> str:
         """The name of a word, for expressions."""

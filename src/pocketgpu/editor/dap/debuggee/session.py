@@ -138,7 +138,7 @@ class Session:
         moved, group = self.lane(thread), self.debuggee.group
         stops = self.stops if stopping else []
         passed = move(moved, stops, target)
-        other = None if alone else self._other(moved, stops, passed.place)
+        other = None if alone else self._other(moved, stops, passed.place, passed.stops)
         if other is None:
             group.go(moved, passed.place, alone=alone)
         else:
@@ -152,20 +152,25 @@ class Session:
             self.output(f"{counted(passed.left_out, 'line')} of log points left out")
         self.stopped(thread, passed.stops, reason)
 
-    def _other(self, moved: Lane, stops: list[Stop], target: int) -> tuple[Lane, int, list[Stop]] | None:
-        """The first other lane that comes to a breakpoint of an instruction while a lane goes to a place."""
+    def _other(
+        self, moved: Lane, stops: list[Stop], target: int, own: list[Stop]
+    ) -> tuple[Lane, int, list[Stop]] | None:
+        """The first other lane that comes to a breakpoint of an instruction, or of memory, while a lane goes to a
+        place. own: what stops the lane there."""
         if len(self.debuggee.lanes) == 1:
             return None
         group, forward = self.debuggee.group, target > moved.place
-        able = [stop for stop in stops if stop.instructions and stop.log is None]
+        able = [stop for stop in stops if stop.stops_any_lane]
         if any(stop.needs_trace for stop in able) and (steps := group.untraced_steps) > MOST_ASKED:
             able = [stop for stop in able if not stop.needs_trace]
             self.output(f"conditions of breakpoints were asked of one thread: the others ran {counted(steps, 'step')}")
-        found = [
-            (when if forward else -when, lane.number, place, stop)
-            for stop in able
-            for when, lane, place in group.others_passed(moved, stop.instructions, target)
-        ]  # fmt: skip
+        found: list[tuple[int, int, int, Stop]] = []
+        for stop in able:
+            if stop.data is not None:
+                ways = group.others_touched(moved, stop.data.is_touched, target, any(one.data for one in own))
+            else:
+                ways = group.others_passed(moved, stop.instructions, target)
+            found += [(when if forward else -when, lane.number, place, stop) for when, lane, place in ways]
         found.sort(key=lambda one: one[:3])
         for _, number, place, stop in found:
             lane = self.debuggee.lanes[number]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
 from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.strange import outside, unwritten
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.trace_memory import Touched
 from pocketgpu.late_dataclass import dataclass
 
 MOST_LOGGED: Final = 500
@@ -44,8 +45,8 @@ class Stop:
     """A reason to stop at some places.
 
     reason: of the protocol's stopped event. places: in ascending order. text: for people, by place. condition, hits,
-    log: of breakpoints. number: of the breakpoint, 0 for what is none. instructions: at which it stops any lane; empty
-    for what only stops the lane that is moved.
+    log: of breakpoints. number: of the breakpoint, 0 for what is none. instructions: at which it stops any lane; data:
+    in memory, at whose accesses it does. Others only stop the lane that is moved.
     """
 
     reason: str
@@ -56,8 +57,15 @@ class Stop:
     log: Log | None = None
     number: int = 0
     instructions: frozenset[int] = frozenset()
+    data: Data | None = None
     _known: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     _counts: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    @property
+    def stops_any_lane(self) -> bool:
+        """Whether it also stops when another lane comes to it."""
+        shared = self.data is not None and self.data.space in ("global", "shared")
+        return self.log is None and (bool(self.instructions) or shared)
 
     @property
     def needs_trace(self) -> bool:
@@ -131,12 +139,20 @@ def stop_at(given: Arguments, reason: str, number: int, numbers: Sequence[int]) 
 
 @dataclass(frozen=True)
 class Data:
-    """What a data breakpoint watches: registers and constants by name, and bytes of a space of memory."""
+    """What a data breakpoint watches: registers and constants by name, and bytes of a space of memory. read, write:
+    which accesses it stops at."""
 
     names: frozenset[str] = frozenset()
     space: str = ""
     address: int = 0
     size: int = 0
+    read: bool = False
+    write: bool = True
+
+    def is_touched(self, one: Touched) -> bool:
+        """Whether an access of some lane is one that it stops at."""
+        wanted = ("store" if self.write else "", "load" if self.read else "", "atomic")
+        return one.kind in wanted and self._overlaps(one.space, one.address, one.size)
 
     def is_read(self, step: Step) -> bool:
         """Whether a step reads any of it."""
@@ -162,19 +178,22 @@ class Data:
         return space == self.space and address < self.address + self.size and self.address < address + size
 
 
-def places_of_data(data: Data, read: bool, write: bool) -> Places:
-    """The places of reads, and those right after writes."""
+def stop_at_data(given: Arguments, number: int, data: Data) -> Stop:
+    """A data breakpoint: the places of reads, and those right after writes.
+
+    :raises UsageError: a condition is no expression.
+    """
 
     def places(lane: Lane) -> list[int]:
         found = set()
         for step in lane.trace.steps:
-            if read and data.is_read(step):
+            if data.read and data.is_read(step):
                 found.add(step.index)
-            if write and data.is_written(step):
+            if data.write and data.is_written(step):
                 found.add(step.index + 1)
         return sorted(found)
 
-    return places
+    return replace(stop_of(given, "data breakpoint", number, places), data=data)
 
 
 # -- exceptions -------------------------------------------------------------------------------------------------------
@@ -290,5 +309,5 @@ def move(lane: Lane, stops: Sequence[Stop], target: int, most_logged: int = MOST
 
 
 __all__ = [
-    "FILTERS", "Data", "Passed", "Stop", "move", "places_of_data", "stop_at", "stop_of", "stop_of_filter",
+    "FILTERS", "Data", "Passed", "Stop", "move", "stop_at", "stop_at_data", "stop_of", "stop_of_filter",
 ]  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.debuggee.memory import Place, place_of, reference_of
 from pocketgpu.editor.dap.debuggee.session import Breakpoint, Session
-from pocketgpu.editor.dap.debuggee.stops import FILTERS, Data, places_of_data, stop_at, stop_of, stop_of_filter
+from pocketgpu.editor.dap.debuggee.stops import FILTERS, Data, stop_at, stop_at_data, stop_of_filter
 from pocketgpu.editor.dap.expressions import parse
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
@@ -177,8 +178,7 @@ def _resolve_data(session: Session, one: Breakpoint) -> Json:
         raise UsageError(f"{short(way)} is no way to access data")
     if readonly and way != "read":
         raise UsageError("no instruction writes constants", hint='"accessType": "read" stops before what reads them.')
-    places = places_of_data(data, way != "write", way != "read")
-    one.stop = stop_of(one.given, "data breakpoint", one.number, places)
+    one.stop = stop_at_data(one.given, one.number, replace(data, read=way != "write", write=way != "read"))
     return {}
 
 

@@ -176,6 +176,8 @@ def test_expressions_read_memory(at_entry: Editor) -> None:
     assert editor.value("global[(R2, R3)]") == "0x00000067" and editor.value("global[(R2, R3)] as u32") == "103"
     assert editor.value("shared[R6] + 1") == "3" and editor.value("shared[4 * 3]") == "0x00000003"
     assert editor.value("c[0x0][0x140] == R2 - R1") == "true"
+    body = editor.ask("evaluate", expression="shared[R6]", frameId=editor.frame["id"])
+    assert body["memoryReference"] == "shared:0x8" and words(editor, body["memoryReference"], 1) == [2]
     for text in ("global[5]", "shared[0x99999]", "global[(R2, R3, R4)]", "global[1.5]", "global[", "shared[-4]",
                  "local[0]"):  # fmt: skip
         with pytest.raises(Refused):

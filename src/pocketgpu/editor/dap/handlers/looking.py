@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
 from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.memory import reference_of
 from pocketgpu.editor.dap.debuggee.session import FRAMES, Session, failed
 from pocketgpu.editor.dap.debuggee.variables import Variable, scopes_of, text_of, variables_of
 from pocketgpu.editor.dap.expressions import Expression, parse, shown
@@ -13,6 +15,7 @@ from pocketgpu.editor.dap.expressions.nodes import FUNCTIONS, Typed
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.inspect.stepping.calls import calls_among
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
 
 MOST_INSTRUCTIONS: Final = 4096
 """Of a `disassemble`."""
@@ -131,6 +134,9 @@ def _evaluated(lane: Lane, text: str, hexadecimal: bool) -> Variable:
             values = [one for name in names if (one := registers.find(name)) is not None]
             found = variables_of(values, hexadecimal, not lane.at_end)
             if len(found) == 1 and len(values) == 1:
+                word = memory_word(names[0])
+                if word is not None:  # its bytes can be shown, too
+                    return replace(found[0], reference=reference_of(*word, lane.number), size=WORD)
                 return found[0]
             shown_text = "(" + ", ".join(text_of(one, hexadecimal) for one in values) + ")"
             return Variable(text, shown_text, values[0].kind, text, lambda _: found)

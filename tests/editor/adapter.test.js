@@ -11,6 +11,16 @@ const { afterEach, beforeEach, test } = require("node:test");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
 
 const PROGRAM = fs.readFileSync(path.join(__dirname, "sums.v.pica"));
+const KERNEL = `.kernel sums
+.registers 8
+.param data ptr
+S2R R0, SR_TID.X;
+SHL R1, R0, 0x2;
+IADD R2.CC, R1, c[0x0][0x140];
+IADD.X R3, RZ, c[0x0][0x144];
+STG.E [R2], R0;
+EXIT;
+`;
 const SAMPLE = path.resolve(__dirname, "../../src/pocketgpu/data/sample_switch.mxcap.zip");
 let client, program, configuration;
 
@@ -36,7 +46,8 @@ test("an unknown request is an error", async () => {
 test("it tells what it can do", async () => {
   const { body } = await client.initializeRequest();
   for (const name of ["supportsConfigurationDoneRequest", "supportsStepBack", "supportsDataBreakpoints",
-    "supportsDisassembleRequest", "supportsSetVariable", "supportsLogPoints"]) {
+    "supportsDisassembleRequest", "supportsSetVariable", "supportsLogPoints", "supportsReadMemoryRequest",
+    "supportsWriteMemoryRequest", "supportsCancelRequest", "supportsDataBreakpointBytes"]) {
     assert.strictEqual(body[name], true, name);
   }
 });
@@ -103,6 +114,51 @@ test("a register is set, and what follows changes", async () => {
   assert.strictEqual(body.value, "(-4, 0, 0, 0)");
   await Promise.all([client.assertStoppedLocation("step", { line: 9 }), client.nextRequest({ threadId: 1 })]);
   assert.strictEqual((await client.evaluateRequest({ expression: "r4.x", frameId: 4096 })).body.result, "0.5");
+});
+
+test("memory is read, watched and written, and a warp goes together", async () => {
+  const kernel = path.join(path.dirname(program), "sums.sass");
+  fs.writeFileSync(kernel, KERNEL);
+  await Promise.all([
+    client.configurationSequence(),
+    client.launch({ program: kernel, grid: 1, block: 32, args: ["zeros:128"], at: "b0/t3" }),
+    client.waitForEvent("stopped"),
+  ]);
+  const frameOf = async (threadId) => (await client.stackTraceRequest({ threadId })).body.stackFrames[0];
+  const scopesOf = async () => (await client.scopesRequest({ frameId: (await frameOf(4)).id })).body.scopes;
+  const partsOf = async (variablesReference, more) =>
+    (await client.variablesRequest({ variablesReference, ...more })).body.variables;
+  const memory = (await scopesOf()).find((one) => one.name === "memory");
+  assert.strictEqual(memory.expensive, true);
+  const [piece] = await partsOf(memory.variablesReference);
+  assert.strictEqual(piece.name, "argument 0 (data)");
+  const numbers = (await partsOf(piece.variablesReference)).find((one) => one.name === "u32");
+  assert.strictEqual(numbers.indexedVariables, 32);
+  const [element] = await partsOf(numbers.variablesReference, { filter: "indexed", start: 3, count: 1 });
+  assert.deepStrictEqual([element.name, element.value], ["[3]", "0"]);
+  const { body: info } = await client.send("dataBreakpointInfo", { variablesReference: numbers.variablesReference, name: "[3]" });
+  const { body: set } = await client.send("setDataBreakpoints", { breakpoints: [{ dataId: info.dataId, accessType: "write" }] });
+  assert.strictEqual(set.breakpoints[0].verified, true);
+  await Promise.all([client.assertStoppedLocation("data breakpoint", { path: kernel, line: 9 }), client.continueRequest({ threadId: 4 })]);
+  assert.strictEqual((await frameOf(1)).line, 9, "the whole warp stands there");
+  const { body: read } = await client.send("readMemory", { memoryReference: piece.memoryReference, offset: 12, count: 4 });
+  assert.deepStrictEqual([...Buffer.from(read.data, "base64")], [3, 0, 0, 0]);
+  await client.send("writeMemory", { memoryReference: piece.memoryReference, offset: 12, data: "Bw==" });
+  const { body: again } = await client.send("readMemory", { memoryReference: piece.memoryReference, offset: 12, count: 4 });
+  assert.deepStrictEqual([...Buffer.from(again.data, "base64")], [7, 0, 0, 0]);
+});
+
+test("a launch that goes on is given up", async () => {
+  const kernel = path.join(path.dirname(program), "endless.sass");
+  fs.writeFileSync(kernel, ".kernel waits\n.registers 8\n.param data ptr\nagain:\nIADD R0, R0, 0x1;\nBRA again;\nEXIT;\n");
+  await client.initializeRequest({ adapterID: "pocketgpu", supportsProgressReporting: true });
+  const started = client.waitForEvent("progressStart");
+  const launch = client.send("launch", { program: kernel, grid: 1, block: 32, args: ["zeros:128"], most: 1 << 20 });
+  const refused = assert.rejects(launch, /cancelled/);
+  const { body } = await started;
+  const ended = client.waitForEvent("progressEnd");
+  await client.send("cancel", { requestId: body.requestId });
+  await Promise.all([refused, ended]);
 });
 
 test("a pixel of a capture has the lanes of its quad as threads, and a listing", async () => {

@@ -47,6 +47,29 @@ main:
     add r0, r0, r0
 .endproc
 """
+KERNEL = """.kernel sums
+.registers 12
+.shared 64
+.local 16
+.param data ptr
+S2R R0, SR_TID.X;
+SHL R1, R0, 0x2;
+STS [R1], R0;
+IADD R2.CC, R1, c[0x0][0x140];
+IADD.X R3, RZ, c[0x0][0x144];
+LDG.E R4, [R2];
+ISETP.LT.AND P0, PT, R0, 0x4, PT;
+SSY joined;
+@P0 BRA small;
+IADD R4, R4, 0x10;
+SYNC;
+small:
+IADD R4, R4, R0;
+SYNC;
+joined:
+STG.E [R2], R4;
+EXIT;
+"""
 _BEGIN = ("initialize", "launch", "configurationDone")
 _ENDING = ("disconnect", "terminate", "launch", "restart", "continue", "stepOut")
 _NAMES = (
@@ -54,14 +77,24 @@ _NAMES = (
     "filters", "filterOptions", "memoryReference", "instructionCount", "instructionOffset", "startFrame", "levels",
     "format", "context", "targetId", "text", "column", "granularity", "dataId", "arguments", "sourceReference", "count",
     "start", "filter", "offset", "capture", "program", "inputs", "uniforms", "most", "linesStartAt1", "endLine",
+    "asAddress", "bytes", "data", "singleThread", "requestId", "progressId", "accessType", "supportsMemoryEvent",
 )  # fmt: skip
 _TEXTS = (
     "r0.xyz", "r0.x as f16x2", "v0 + (1, 2)", "((((", "1 +", "R4 as f64", "r0.x = 1 / 0", "\0", "é" * 40, "0x1c", "-1",
     "c[0x0][0x140]", "r0.x > 1 and not c0.y", "{r0} {", "a" * 5000, "1 << 63 << 63 << 63", "0x" + "f" * 40,
     "%2", ">= 3",
     "statement", "instruction", "f0/d0/v0", "nan", "store", "hover", "repl", "r0.x r0.y", "readWrite",
+    "global[(R2, R3)]", "shared[R1] + 1", "local[0x4]", "shared[0xc]", "global:0x100000000",
+    "shared:0x8", "constant:0x140", "local#3:0x0", "@global:0x100000000 4", "@shared:0x0 99999", "AAECAw==", "indexed",
+    "named", "R4", "R0 == 3", "P0",
     "-" * 500 + "1", "+".join(["1"] * 400), "*".join(["99999999999999"] * 60),
 )  # fmt: skip
+_DATA = ("r0.x r0.y", "o0.x", "x", "R4", "@global:0x100000000 64", "@shared:0x8 4", "c0.x", "c[0x0][0x140]")
+_SET = ("r0.x", "r0", "cmp.x", "c0", "i0.x", "b0", "R4", "P0", "shared[0x8]", "global[(R2, R3)] as f32",
+        "c[0x0][0x140]")  # fmt: skip
+_VALUES = ("1.5", "0x10", "true", "-3", "R4", "r0.y") * 6
+_PLACES = ("global:0x100000000", "0x100000000", "shared:0x0", "local#2:0x4", "constant:0x140", "0x5",
+           "global:0x7fffffffff")  # fmt: skip
 
 
 def anything(r: random.Random, depth: int = 0) -> Any:
@@ -87,23 +120,33 @@ def anything(r: random.Random, depth: int = 0) -> Any:
 def good(r: random.Random, source: str, name: str) -> dict[str, Any]:
     """Arguments that a request could have."""
     return {
-        "launch": {"source": source, "inputs": {"v0": [r.random(), 1]}, "uniforms": {"i0": [2, 1, 1]}},
+        "launch": {"program": source, "block": 8, "args": ["zeros:64"], "at": "b0/t2"} if source.endswith("sass")
+        else {"source": source, "inputs": {"v0": [r.random(), 1]}, "uniforms": {"i0": [2, 1, 1]}},
         "setBreakpoints": {"source": {"path": source}, "breakpoints": [
             {"line": r.randrange(16), "condition": r.choice(_TEXTS), "logMessage": r.choice(("", "{r0} {v0.x}"))}]},
         "setInstructionBreakpoints": {"breakpoints": [{"instructionReference": hex(r.randrange(12))}]},
-        "setDataBreakpoints": {"breakpoints": [{"dataId": r.choice(("r0.x r0.y", "o0.x", "x"))}]},
+        "setDataBreakpoints": {"breakpoints": [
+            {"dataId": r.choice(_DATA), "accessType": r.choice(("read", "write"))}]},
         "setExceptionBreakpoints": {"filters": [r.choice(("nan", "infinity", "unwritten", "store", "load"))]},
-        "evaluate": {"expression": r.choice(_TEXTS), "frameId": 4096, "context": r.choice(("hover", "repl"))},
-        "setExpression": {"expression": r.choice(("r0.x", "r0", "cmp.x", "c0")), "value": r.choice(_TEXTS)},
+        "evaluate": {"expression": r.choice(_TEXTS), "frameId": r.choice((4096, 8192, 12288)),
+                     "context": r.choice(("hover", "repl"))},
+        "setExpression": {"expression": r.choice(_SET), "value": r.choice((*_TEXTS, *_VALUES))},
         "setVariable": {"variablesReference": r.randrange(20), "name": "r0", "value": "(1, 2, 3, nan)"},
-        "variables": {"variablesReference": r.randrange(20)}, "scopes": {"frameId": 4096},
+        "variables": {"variablesReference": r.randrange(20), "start": r.randrange(3), "count": r.randrange(5)},
+        "scopes": {"frameId": r.choice((4096, 12288))},
+        "readMemory": {"memoryReference": r.choice(_PLACES), "offset": r.choice((0, 4, -3)), "count": r.randrange(80)},
+        "writeMemory": {"memoryReference": r.choice(_PLACES), "offset": r.randrange(9),
+                        "data": r.choice(("AAECAw==", "/w=="))},
+        "cancel": {"requestId": r.randrange(PER_SESSION)},
         "disassemble": {"memoryReference": "0x3", "instructionCount": 5, "instructionOffset": r.randrange(-9, 9)},
         "source": {"sourceReference": 1}, "goto": {"threadId": 1, "targetId": r.randrange(30)},
         "gotoTargets": {"source": {"path": source}, "line": r.randrange(16)},
         "breakpointLocations": {"source": {"path": source}, "line": 1, "endLine": 20},
-        "dataBreakpointInfo": {"name": r.choice(_TEXTS)}, "completions": {"text": "r0.", "column": r.randrange(5)},
+        "dataBreakpointInfo": {"name": r.choice((*_TEXTS, *_PLACES)), "asAddress": r.random() < 0.5,
+                               "bytes": r.randrange(9)},
+        "completions": {"text": "r0.", "column": r.randrange(5)},
         "restartFrame": {"frameId": r.choice((4096, 4097))},
-    }.get(name, {"threadId": 1})  # fmt: skip
+    }.get(name, {"threadId": r.choice((1, 1, 3)), "singleThread": r.random() < 0.3})  # fmt: skip
 
 
 def message(r: random.Random, source: str, seq: int) -> bytes:
@@ -154,6 +197,7 @@ class _Checked:
 
     def ask(self, body: bytes | BadFrame) -> None:
         self.responses = []
+        self.adapter.hear(body)
         started = time.perf_counter()
         self.adapter.take(body)
         took = time.perf_counter() - started
@@ -206,18 +250,20 @@ def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
     """Run `cases` messages, in sessions from number `first` on."""
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "program.v.pica"
-        source.write_text(PROGRAM)
+        sources = [Path(folder) / "program.v.pica", Path(folder) / "program.sass"]
+        for path, text in zip(sources, (PROGRAM, KERNEL), strict=True):
+            path.write_text(text)
         session = first
         while counts["cases"] < cases:
             r = random.Random(f"{seed}/{session}")
             size = min(PER_SESSION, cases - counts["cases"])
-            if session % 8 == 7:
-                stream(r, str(source), size, counts)
+            source = str(sources[session % 2])
+            if session % 8 >= 6:
+                stream(r, source, size, counts)
             else:
                 checked = _Checked(counts)
                 for n in range(size):
-                    checked.ask(message(r, str(source), n + 1))
+                    checked.ask(message(r, source, n + 1))
             counts["cases"] += size
             session += 1
     return counts

@@ -28,6 +28,7 @@ from pocketgpu.guests.kernel.console import Console, Recorder
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
+from pocketgpu.interruption import look
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
@@ -145,6 +146,7 @@ class App:
             raise UsageError(f"frames cannot go back by {-count}")
         wanted = number() + count
         while number() < wanted:
+            look()
             if not self._step():
                 return False
         return True

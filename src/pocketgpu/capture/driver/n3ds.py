@@ -19,6 +19,7 @@ from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, N3DSTrace, NarrowWrite, Step, WriteRun
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
+from pocketgpu.interruption import look
 from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
@@ -91,6 +92,7 @@ class N3DSDriver(Driver[N3DS]):
         """Play steps, as if they came next in the current frame."""
         machine = self.machine
         for run in runs:
+            look()
             if isinstance(run, WriteRun):
                 machine.write_registers(run.addresses, run.values)
             elif isinstance(run, LoadRun):

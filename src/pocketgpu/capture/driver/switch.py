@@ -20,6 +20,7 @@ from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.interruption import look
 from pocketgpu.maxwell.display.scan_out import picture_at, picture_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
@@ -419,6 +420,7 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     def _step(self) -> None:
         """Run the next phase, until it ends or pauses. After a pause, `_phase` is the phase that continues."""
+        look()
         with suppress(_Paused):
             getattr(self, f"_{self._phase}")()
             self._settle()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from pocketgpu.editor.dap.debuggee.session import STATES, Session, State
-from pocketgpu.editor.dap.handlers import breakpoints, lifecycle, looking, motion
+from pocketgpu.editor.dap.handlers import breakpoints, lifecycle, looking, memory, motion
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.late_dataclass import dataclass
 
@@ -77,6 +77,8 @@ REQUESTS: Final[Mapping[str, Asked]] = {
     "setVariable": Asked(looking.set_variable, STOPPED, "supportsSetVariable"),
     "setExpression": Asked(looking.set_expression, STOPPED, "supportsSetExpression"),
     "completions": Asked(looking.completions, LOOKED_AT, "supportsCompletionsRequest"),
+    "readMemory": Asked(memory.read_memory, STOPPED, "supportsReadMemoryRequest"),
+    "writeMemory": Asked(memory.write_memory, STOPPED, "supportsWriteMemoryRequest"),
     "disassemble": Asked(looking.disassemble, LAUNCHED, "supportsDisassembleRequest"),
 }  # fmt: skip
 

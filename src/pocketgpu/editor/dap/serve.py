@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from queue import Queue
 from typing import BinaryIO, Final
 
 from pocketgpu.editor.dap.adapter import Adapter
-from pocketgpu.editor.dap.protocol.framing import FIELD, Frames, framed
+from pocketgpu.editor.dap.protocol.framing import FIELD, BadFrame, Frames, framed
 from pocketgpu.errors import UsageError
 
 HOST: Final = "127.0.0.1"
 """The only address that is listened at: who speaks to the adapter reads files."""
 _PART: Final = 1 << 16
+MOST_WAITING: Final = 1000
+"""Messages that are read before those that came earlier are answered."""
 
 Log = Callable[[str], None]
 
@@ -25,10 +30,24 @@ def _quiet(line: str) -> None:
 
 
 def serve(read: Callable[[], bytes], write: Callable[[bytes], None], log: Log = _quiet) -> None:
-    """One session, until the editor ends it or goes away."""
+    """One session, until the editor ends it or goes away. Messages are read by a thread of their own, so that they can
+    give up what goes on."""
     adapter = Adapter(lambda body: write(framed(body)), log)
+    waiting: Queue[bytes | BadFrame | None] = Queue(MOST_WAITING)
+
+    def listen() -> None:
+        try:
+            for body in Frames(read):
+                adapter.hear(body)
+                waiting.put(body)
+        except (OSError, ValueError) as error:
+            log(f"the editor is gone: {error}")
+        finally:
+            waiting.put(None)
+
+    threading.Thread(target=listen, daemon=True, name="messages of the editor").start()
     try:
-        for body in Frames(read):
+        while (body := waiting.get()) is not None:
             adapter.take(body)
             if adapter.over:
                 return
@@ -84,6 +103,8 @@ def serve_port(port: int, ready: Callable[[int], None], log: Log = _quiet, *, se
                 if not _is_an_editor(connection):
                     continue
                 serve(partial(connection.recv, _PART), connection.sendall, log)
+                with suppress(OSError):  # ends the thread that reads
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 def _is_an_editor(connection: socket.socket) -> bool:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes, Contacts
     from pocketgpu.inspect.model.vertices import Primitive
+    from pocketgpu.inspect.stepping.company import Company
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.inspect.stepping.trace import Trace
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -185,8 +186,11 @@ class IndexedEvents(Inspection):
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)
 
-    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Trace:
-        return self._run.trace(place, most, overrides)
+    def trace(
+        self, place: Address | str, most: int | None = None, overrides: Forced | None = None,
+        company: Company | None = None,
+    ) -> Trace:  # fmt: skip
+        return self._run.trace(place, most, overrides, company)
 
     def use_texts(self, paths: Sequence[str]) -> None:
         self._run.use_texts(paths)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
+    from pocketgpu.inspect.stepping.company import Company
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.inspect.stepping.trace import Trace
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -360,13 +361,14 @@ class Inspection(TakesTexts, ABC):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Trace:
+    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None,
+              company: Company | None = None) -> Trace:  # fmt: skip
         """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
-        geometry program, f1/d17/t3; on a Switch of a run of a tessellation control, evaluation or geometry program,
-        f1/d17/t3/tc2, f1/d17/t3/te7, f1/d17/t3/gs0, of the last fragment on a pixel of a draw's target, f1/d17/px8,9,
-        and of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
+        geometry program, f1/d17/t3; on a Switch of a run of a tessellation or geometry program, f1/d17/t3/tc2, te7 or
+        gs0, of the last fragment on a pixel of a draw's target, f1/d17/px8,9, of a thread, f0/e9/b0,0,0/t3,0,0.
 
-        most: how many steps are kept. overrides: what-if, words for registers right before steps: {12: {"r0.x": 0}}.
+        most: steps that are kept. overrides: what-if, words for registers right before steps: {12: {"r0.x": 0}}.
+        company: another lane of the warp or quad, and what is changed and kept with it (`stepping.company`).
 
         :raises UsageError: the address names nothing that runs a traceable program.
         """

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
+    from pocketgpu.inspect.stepping.company import Company
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -172,10 +173,14 @@ class N3dsInspection(Inspection):
         return who_changed(self, Range(address, size), None if before is None else self.event(before))
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Steps:
+    def trace(
+        self, place: Address | str, most: int | None = None, overrides: Forced | None = None,
+        company: Company | None = None,
+    ) -> Steps:  # fmt: skip
         from pocketgpu.inspect.n3ds.stepping import trace_of
 
-        return trace_of(self, as_address(place), most, overrides)
+        keep = company is not None and company.keep is not None
+        return trace_of(self, as_address(place), most, overrides, keep)
 
     def use_texts(self, paths: Sequence[str]) -> None:
         from pocketgpu.inspect.shaders.shader_texts import ShaderTexts

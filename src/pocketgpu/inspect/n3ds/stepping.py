@@ -52,10 +52,10 @@ class _TraceTaker(DrawWatcher):
 
     def __init__(
         self, machine: N3DS, address: Address, draw: int, most: int, overrides: Forced | None,
-        texts: ProgramTexts | None,
+        texts: ProgramTexts | None, keep: bool,
     ) -> None:  # fmt: skip
         self.machine, self.address, self.draw, self.most, self.overrides = machine, address, draw, most, overrides
-        self.texts = texts
+        self.texts, self.keep = texts, keep
         self.trace: Trace | None = None
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
@@ -66,28 +66,32 @@ class _TraceTaker(DrawWatcher):
         if place:
             run(0, place)
         if self.address.vertex is not None:
-            self.trace = trace_draw(self.machine, packets, place, self.address, self.most, self.overrides, self.texts)
+            self.trace = trace_draw(
+                self.machine, packets, place, self.address, self.most, self.overrides, self.texts, self.keep
+            )
             run(place, end)
             return
         self.trace = trace_primitive_of(
             self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1), self.overrides,
-            self.texts,
+            self.texts, self.keep,
         )  # fmt: skip
         if place + 1 < end:
             run(place + 1, end)
 
 
 def trace_of(
-    inspection: N3dsInspection, address: Address, most: int | None = None, overrides: Forced | None = None
-) -> Trace:
-    """The steps of the vertex or primitive that an address names; `Inspection.trace`."""
+    inspection: N3dsInspection, address: Address, most: int | None = None, overrides: Forced | None = None,
+    keep: bool = False,
+) -> Trace:  # fmt: skip
+    """The steps of the vertex or primitive that an address names; `Inspection.trace`. keep: with its memory."""
     event = inspection.event(address.place)
     if event.draw is None or (address.vertex is None) == (address.primitive is None):
         hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
         raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
+    kept = MOST if most is None else most
     watcher = _TraceTaker(
-        inspection.player.machine, address, event.draw, MOST if most is None else most, overrides, inspection.texts
-    )
+        inspection.player.machine, address, event.draw, kept, overrides, inspection.texts, keep
+    )  # fmt: skip
     inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
@@ -108,7 +112,7 @@ def programs_at(inspection: N3dsInspection, address: Address) -> list[Steppable]
 
 def trace_draw(
     machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int,
-    overrides: Forced | None = None, texts: ProgramTexts | None = None,
+    overrides: Forced | None = None, texts: ProgramTexts | None = None, keep: bool = False,
 ) -> Trace:  # fmt: skip
     """The steps of vertex `address.vertex` of draw number `place` of some packets, before they run.
 
@@ -134,7 +138,7 @@ def trace_draw(
     program = _program(machine, packets, place, "V")
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "V")),
-        most=most, name="vertex program", overrides=overrides, source=_text(texts, program),
+        most=most, name="vertex program", overrides=overrides, source=_text(texts, program), keep=keep,
     )  # fmt: skip
     trace.lane, trace.address = f"vertex {vertex}", str(address)
     return trace
@@ -142,7 +146,7 @@ def trace_draw(
 
 def trace_primitive_of(
     machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None],
-    overrides: Forced | None = None, texts: ProgramTexts | None = None,
+    overrides: Forced | None = None, texts: ProgramTexts | None = None, keep: bool = False,
 ) -> Trace:  # fmt: skip
     """The steps of primitive `address.primitive` in the geometry program of a draw. run: runs that draw.
 
@@ -164,7 +168,7 @@ def trace_primitive_of(
     inputs, floats, bools = taken.found
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "G")),
-        most=most, name="geometry program", overrides=overrides, source=_text(texts, program),
+        most=most, name="geometry program", overrides=overrides, source=_text(texts, program), keep=keep,
     )  # fmt: skip
     trace.lane, trace.address = f"primitive {wanted}", str(address)
     return trace

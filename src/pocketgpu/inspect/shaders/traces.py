@@ -19,6 +19,7 @@ from pocketgpu.late_dataclass import dataclass
 if TYPE_CHECKING:
     from pocketgpu.events import Event
     from pocketgpu.inspect.stepping import Trace
+    from pocketgpu.inspect.stepping.company import Company
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.maxwell.compute.raw_module import RawModule
 
@@ -62,19 +63,23 @@ class Run:
         return is_kernel(self.file, read(self.file), bool(self.launches) or self.header is not None)
 
 
-def trace_file(run: Run, overrides: Forced | None = None) -> tuple[Trace, list[Event]]:
-    """The steps, and events of the launch. overrides: words that registers are given right before steps.
+def trace_file(
+    run: Run, overrides: Forced | None = None, company: Company | None = None
+) -> tuple[Trace, list[Event]]:  # fmt: skip
+    """The steps, and events of the launch. overrides: words that registers are given right before steps. company: as
+    for `trace_thread`.
 
     :raises UsageError: the values or arguments do not fit the program.
     :raises CaptureError: the file cannot be read.
     """
     options: dict[str, Any] = {} if run.most is None else {"most": run.most}
     if run.is_kernel:
-        return _thread(run, {**options, "overrides": overrides})
+        return _thread(run, {**options, "overrides": overrides} | ({"company": company} if company else {}))
     if run.launches:
         option = "--" + ("arg" if run.launches[0] == "args" else run.launches[0])
         raise UsageError("this is for kernels of the Switch", location=option, hint="v0=1,2,3 sets an input.")
-    return _vertex(run, {**options, "overrides": overrides}), []
+    keep = company is not None and company.keep is not None
+    return _vertex(run, {**options, "overrides": overrides, "keep": keep}), []
 
 
 def beside(run: Run) -> list[Run]:
@@ -112,13 +117,16 @@ def _thread(run: Run, options: dict[str, Any]) -> tuple[Trace, list[Event]]:
     if run.texts:
         raise UsageError("a kernel has its lines in the file itself", location="texts")
     module = RawModule(run.file, header=run.header)
-    grid, block = sizes_of(run.grid or "1", "--grid"), sizes_of(run.block or "32", "--block")
-    where, which = place_of(run.at or "b0/t0")
-    arguments = [Argument(text).value for text in run.args]
-    trace = trace_thread(
-        module.get_function(kernel_of(module, run.kernel)), grid, block, arguments, at=(where, which),
-        shared_mem=run.shared, **options,
-    )  # fmt: skip
+    try:
+        grid, block = sizes_of(run.grid or "1", "--grid"), sizes_of(run.block or "32", "--block")
+        where, which = place_of(run.at or "b0/t0")
+        arguments = [Argument(text).value for text in run.args]
+        trace = trace_thread(
+            module.get_function(kernel_of(module, run.kernel)), grid, block, arguments, at=(where, which),
+            shared_mem=run.shared, **options,
+        )  # fmt: skip
+    finally:
+        module.close()  # the next trace of the same launch finds its variables at the same addresses
     return trace, list(module.events)
 
 

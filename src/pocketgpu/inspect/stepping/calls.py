@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from pocketgpu.errors import CaptureError
+from pocketgpu.inspect.stepping.listing import ProgramListing
 from pocketgpu.inspect.stepping.trace import Trace
 
 MOST_DEPTH = 256
@@ -17,7 +21,11 @@ def calls_of(trace: Trace) -> list[Calls]:
 
     A program whose control flow cannot be followed has no calls.
     """
-    listing = trace.listing
+    return calls_among(trace.listing, [step.number for step in trace.steps])
+
+
+def calls_among(listing: ProgramListing | None, numbers: Sequence[int]) -> list[Calls]:
+    """The same for the instructions that a lane ran, by number."""
     targets: dict[int, set[int]] = {}
     try:
         blocks = listing.blocks() if listing is not None else []
@@ -27,21 +35,23 @@ def calls_of(trace: Trace) -> list[Calls]:
         entries = {blocks[edge.to].first for edge in block.edges if edge.kind == "call"}
         if entries:
             targets[block.last] = entries
+    if not targets:
+        return [()] * (len(numbers) + 1)
     found: list[Calls] = []
     stack: Calls = ()
-    for step, then in zip(trace.steps, [*trace.steps[1:], None], strict=True):
+    for step, (number, then) in enumerate(pairwise([*numbers, -1])):
         found.append(stack)
-        if then is None:
+        if step + 1 == len(numbers):
             break
-        called = targets.get(step.number)
-        if called is not None and then.number in called and len(stack) < MOST_DEPTH:
-            stack = (*stack, step.index)
+        called = targets.get(number)
+        if called is not None and then in called and len(stack) < MOST_DEPTH:
+            stack = (*stack, step)
             continue
         for depth in range(len(stack) - 1, -1, -1):
-            if trace.steps[stack[depth]].number + 1 == then.number:
+            if numbers[stack[depth]] + 1 == then:
                 stack = stack[:depth]
                 break
     return [*found, ()]
 
 
-__all__ = ["Calls", "calls_of"]
+__all__ = ["Calls", "calls_among", "calls_of"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -9,15 +10,21 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.control_flow import Block
+from pocketgpu.inspect.stepping.company import Company
 from pocketgpu.inspect.stepping.forced_registers import check_forced
 from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.listing import ProgramListing, SourceLine
+from pocketgpu.inspect.stepping.memory_words import memory_word
 from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
 from pocketgpu.inspect.stepping.register_values import Value
+from pocketgpu.inspect.stepping.schedule import MOST_TICKS, Schedule
 from pocketgpu.inspect.stepping.step import Access, Change, Step
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.trace_memory import MOST_TOUCHED, Touched, TraceMemory
+from pocketgpu.inspect.stepping.warp_memory import WarpMemory
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
@@ -77,6 +84,7 @@ class Listing(ProgramListing):
         self._source_of = source_of
         self._address_of, self._start, self._indirect = address_of, start, indirect
         self._plans: dict[int, OperandPlan] = {}
+        self._texts: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -86,7 +94,10 @@ class Listing(ProgramListing):
 
     def text(self, number: int) -> str:
         """An instruction as NVIDIA's disassembler writes it."""
-        return instruction_text(self.program[number]).strip().rstrip(" ;")
+        found = self._texts.get(number)
+        if found is None:
+            found = self._texts[number] = instruction_text(self.program[number]).strip().rstrip(" ;")
+        return found
 
     def line_of(self, number: int) -> int | None:
         """The line of the source text that an instruction comes from, if it is known."""
@@ -126,12 +137,15 @@ def _condition(test: int, flags: tuple[int, ...]) -> bool:
 class LaneRecord:
     """One lane of a warp's run. `before` and `after` are called around each instruction of the warp.
 
-    where: launch record, slot (arena offsets), warp, lane. over: recording has ended.
+    where: launch record, slot (arena offsets), warp, lane. memory: of the machine, None if no word of memory is changed
+    or kept. named: pieces of memory that are kept, (address, bytes, title), besides those that `company` asks for.
+    over: recording has ended.
     """
 
     def __init__(
-        self, words: np.ndarray[Any, Any], listing: Listing, trace: Trace, where: tuple[int, int, int, int], most: int
-    ) -> None:
+        self, words: np.ndarray[Any, Any], listing: Listing, trace: Trace, where: tuple[int, int, int, int], most: int,
+        company: Company, memory: GpuMemory | None = None, named: Sequence[tuple[int, int, str]] = (),
+    ) -> None:  # fmt: skip
         self.words, self.listing, self.trace, self.most = words, listing, trace, most
         self.launch, self.slot, self.warp, self.lane = where
         stride = int(words[(self.launch + LAUNCH.WARP_STRIDE) // 4])
@@ -140,12 +154,21 @@ class LaneRecord:
         self.names = (*(f"R{n}" for n in range(self.count)), *PREDICATES, *FLAGS)
         self.over = False
         self._pending: tuple[int, int, list[int], int] | None = None
+        self._running: Instruction | None = None
+        self._acting = 0
         trace.kinds, trace.cut = KINDS, NOT_ENDED
         trace.groups = (
             RegisterGroup("registers", self.names[: self.count]), RegisterGroup("predicates", PREDICATES),
             RegisterGroup("condition code", FLAGS),
         )  # fmt: skip
-        check_forced(trace.overrides, self.names)
+        self.schedule = trace.schedule = Schedule(self.lane, array("i"), array("I"))
+        others = {self.lane - company.near + lane: forced for lane, forced in company.forced.items()}
+        self._forced = {lane: forced for lane, forced in {**others, self.lane: trace.overrides}.items() if forced}
+        self._counts = dict.fromkeys(self._forced, 0)
+        for forced in self._forced.values():
+            check_forced(forced, self.names, memory=memory is not None)
+        self._memory = WarpMemory(memory, words, where) if memory is not None else None
+        self._named, self._keep = named, company.keep
 
     # -- the record ---------------------------------------------------------------------------------------------------
     def word(self, at: int) -> int:
@@ -175,33 +198,66 @@ class LaneRecord:
         return int(self.words[(self.slot + SCRATCH + vector * VECTOR) // 4 + self.lane])
 
     # -- around an instruction ----------------------------------------------------------------------------------------
+    def turn(self) -> None:
+        """A turn of the warp begins."""
+        if self._memory is not None and self._memory.record is not None:
+            self._memory.turn(len(self.schedule))
+
     def before(self, index: int, active: int) -> None:
         """The warp is about to run instruction `index` for the lanes `active`."""
         self._pending = None
+        if self._ends(active):
+            return
+        if self._memory is not None and self._keep is not None:
+            self.trace.memory, self._keep = self._memory.keep(self._named, self._keep), None
+        self._force_all(active)
+        if active:
+            self.schedule.numbers.append(index)
+            self.schedule.masks.append(active)
+            self._running = self.listing.steps[index]
+            if self.trace.memory is not None:
+                self._acting = self._acts(self._running, active)
         if not active >> self.lane & 1:
             self._look_for_the_end()
-            return
-        if len(self.trace.steps) >= self.most:
-            kept = agreed("{is|are} kept, and the program had not ended", self.most)
-            self.trace.cut = f"{counted(self.most, 'step')} {kept}"
-            self.over = True
             return
         registers = self.registers()
         if not self.trace.start:
             self.trace.start = dict(zip(self.names, registers, strict=True))
-        forced = self.trace.overrides.get(len(self.trace.steps))
-        if forced:
-            self._force(forced)
-            registers = self.registers()
         self._pending = index, active, registers, int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
 
-    def _force(self, words: Mapping[str, int]) -> None:
-        """Give registers, predicates or flags of the lane other values."""
-        bit = np.uint32(1 << self.lane)
+    def _ends(self, active: int) -> bool:
+        """Whether so much is kept that recording ends here."""
+        if active >> self.lane & 1 and len(self.trace.steps) >= self.most:
+            kept = agreed("{is|are} kept, and the program had not ended", self.most)
+            self.trace.cut = f"{counted(self.most, 'step')} {kept}"
+            self.over = True
+        elif len(self.schedule) >= MOST_TICKS:
+            self.trace.cut = f"the warp ran {counted(MOST_TICKS, 'instruction')}, and the program had not ended"
+            self.over = True
+        return self.over
+
+    def _force_all(self, active: int) -> None:
+        """What-if, for all lanes that run now. Registers before the first step are those that the program is given."""
+        if self._forced and not self.trace.start and active >> self.lane & 1:
+            self.trace.start = dict(zip(self.names, self.registers(), strict=True))
+        for lane, forced in self._forced.items():
+            if active >> lane & 1:
+                words = forced.get(self._counts[lane])
+                self._counts[lane] += 1
+                if words:
+                    self._force(lane, words)
+
+    def _force(self, lane: int, words: Mapping[str, int]) -> None:
+        """Give registers, predicates or flags of a lane other values, or words of memory."""
+        bit = np.uint32(1 << lane)
         for name, word in words.items():
+            place = memory_word(name)
+            if place is not None and self._memory is not None:
+                self._memory.force(place, word, len(self.schedule), lane)
+                continue
             n = self.names.index(name)
             if n < self.count:
-                self.words[(self.at + REGISTERS + n * VECTOR) // 4 + self.lane] = word
+                self.words[(self.at + REGISTERS + n * VECTOR) // 4 + lane] = word
                 continue
             n -= self.count
             first, n = (WARP.PREDICATES, n) if n < len(PREDICATES) else (WARP.FLAGS, n - len(PREDICATES))
@@ -210,10 +266,19 @@ class LaneRecord:
 
     def after(self) -> None:
         """The warp has run the instruction."""
+        one, self._running = self._running, None
+        if self._memory is not None and self._memory.record is not None and one is not None:
+            self._memory.after(one.op, len(self.schedule))
+            self._note(one, self._memory.record)
         if self._pending is not None:
             index, active, before, faults = self._pending
             self._add(index, active, before, self.registers(), faults)
         self._look_for_the_end()
+
+    def close(self) -> None:
+        """The launch is over."""
+        if self._memory is not None:
+            self._memory.restore()
 
     def _look_for_the_end(self) -> None:
         if self.state == DONE or not self.word(WARP.ALIVE) >> self.lane & 1:
@@ -251,9 +316,13 @@ class LaneRecord:
         """Whether the lane is a helper: its pixel is not covered, or was discarded. It has no effect on memory."""
         if int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
             return False
+        return not self._covered() >> self.lane & 1
+
+    def _covered(self) -> int:
+        """The lanes of a pixel program that have an effect, a bit each."""
         at = int(self.words[(self.slot + BLOCK.FRAGMENTS) // 4])
         covered, killed = (int(self.words[(at + word) // 4]) for word in (FRAGMENTS.COVERED, FRAGMENTS.KILLED))
-        return not (covered & ~killed) >> self.lane & 1
+        return covered & ~killed
 
     def _number(self, place: OperandPlace, registers: list[int]) -> int:
         if place.file == "c":
@@ -296,6 +365,36 @@ class LaneRecord:
                 notes.append("fault: " + FAULT_TEXT[row["KIND"]].format(va=va, low=row["LOW"], size=row["SIZE"]))
         return tuple(notes)
 
+    # -- memory of all lanes ------------------------------------------------------------------------------------------
+    def _acts(self, one: Instruction, active: int) -> int:
+        """The lanes in which an access is made, a bit each."""
+        if one.op not in LOADS + STORES + ATOMICS:
+            return 0
+        holds = EVERY if one.guard.n == PT else self.word(WARP.PREDICATES + 4 * one.guard.n)
+        found = active & (holds ^ (EVERY if one.guard.negated else 0))
+        if one.test != ALWAYS:
+            masks = [self.word(WARP.FLAGS + 4 * n) for n in range(len(FLAGS))]
+            found &= sum(
+                1 << lane for lane in range(LANES) if _condition(one.test, tuple(mask >> lane & 1 for mask in masks))
+            )
+        if one.op in LOADS or int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
+            return found
+        return found & self._covered()
+
+    def _note(self, one: Instruction, memory: TraceMemory) -> None:
+        """Keep the accesses of all lanes."""
+        if not self._acting or len(memory.touched) >= MOST_TOUCHED:
+            return
+        first = (self.slot + SCRATCH) // 4
+        low, high = (self.words[first + n * LANES :][:LANES].tolist() for n in (access.LOW, access.HIGH))
+        kind = "load" if one.op in LOADS else "store" if one.op in STORES else "atomic"
+        size = self._size(one)
+        for lane in range(LANES):
+            if self._acting >> lane & 1:
+                space, address = self._where(one, low[lane] | high[lane] << 32)
+                memory.touched.append(Touched(len(self.schedule) - 1, lane, kind, space, address, size))
+        self._acting = 0
+
     # -- memory -------------------------------------------------------------------------------------------------------
     def _accesses(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
         """The memory that an instruction accessed; the interpreter leaves the addresses in the record."""
@@ -303,19 +402,26 @@ class LaneRecord:
             return self._constant(one, before, after)
         if one.op not in LOADS + STORES + ATOMICS:
             return ()
-        address = self._scratch(access.LOW) | self._scratch(access.HIGH) << 32
-        space = SPACES.get(one.op) or self._space(one, address)
-        if space in ("shared", "local"):
-            address &= EVERY
+        space, address = self._where(one, self._scratch(access.LOW) | self._scratch(access.HIGH) << 32)
+        size = self._size(one)
         if one.op in ATOMICS:
-            wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
-            size = 8 if wide else 4
             old_words = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
             return (Access("atomic", space, address, size, old_words),)
-        size = access.BYTES[one.mods.get("size", 4) & 7]
         if one.op in STORES:
             return (Access("store", space, address, size, self._words(one.sources[-1].n, size, before)),)
         return (Access("load", space, address, size, self._words(one.dest, size, after)),)
+
+    def _where(self, one: Instruction, address: int) -> tuple[str, int]:
+        """The space of an access, and the address there."""
+        space, base = (SPACES[one.op], 0) if one.op in SPACES else self._space(one, address)
+        return space, address - base & EVERY if space in ("shared", "local") else address
+
+    def _size(self, one: Instruction) -> int:
+        """Bytes of an access."""
+        if one.op not in ATOMICS:
+            return access.BYTES[one.mods.get("size", 4) & 7]
+        wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
+        return 8 if wide else 4
 
     def _words(self, first: int, size: int, registers: list[int]) -> tuple[int, ...]:
         """`size` bytes of registers from `first` on, as words."""
@@ -328,15 +434,15 @@ class LaneRecord:
         kind = one.mods.get("type", 0)
         return atomics.S64 if one.op == "ATOMS" and kind == 3 else kind
 
-    def _space(self, one: Instruction, address: int) -> str:
-        """The memory space of a generic address: windows of it are mapped to shared and local memory."""
+    def _space(self, one: Instruction, address: int) -> tuple[str, int]:
+        """The memory space of a generic address, and where that begins: windows show shared and local memory."""
         if one.op in LOADS + STORES and one.mods.get("space"):
-            return "global"
+            return "global", 0
         for name in ("shared", "local"):
             window = int(self.words[(self.launch + LAUNCH.offsets[f"{name.upper()}_WINDOW"]) // 4])
             if window <= address < window + access.WINDOW:
-                return name
-        return "global"
+                return name, window
+        return "global", 0
 
     def _constant(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
         size = access.BYTES[min(one.mods.get("size", 4), 5)]

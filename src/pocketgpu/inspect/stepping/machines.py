@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.inspect.stepping.company import ALONE, Company
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.lane_record import Listing
 from pocketgpu.inspect.stepping.switch import listing_of
@@ -162,17 +163,17 @@ def _first(lanes: np.ndarray[Any, np.dtype[np.bool_]]) -> int | None:
 @contextmanager
 def watch_launches(
     launcher: Launcher, at: tuple[Sequence[int], Sequence[int]], *, number: int = 0, most: int = MOST,
-    overrides: Forced | None = None,
+    overrides: Forced | None = None, company: Company = ALONE,
 ) -> Iterator[LaneWatch]:
     """Watch thread `at` (block, thread) of launch `number`, counted from 0 from the start of this context.
 
-    Its trace is in `traces` of the returned watch; there is none if no such thread ran.
+    Its trace is in `traces` of the returned watch; there is none if no such thread ran. company: as for `LaneWatch`.
     """
     words = launcher.memory.arena.view(np.uint32)
     lane = "block {}, thread {}".format(*(",".join(map(str, one)) for one in at))
     watch = LaneWatch(
         launcher.engine, launcher.memory.arena, None, thread_of(words, at), name="", lane=lane, most=most,
-        overrides=overrides,
+        overrides=overrides, company=company, memory=launcher.memory,
     )  # fmt: skip
     made = 0
     with watch.on(launcher.record) as handle:
@@ -195,20 +196,20 @@ def watch_launches(
 @contextmanager
 def watch_stage(
     programs: Programs, pipeline: int, choose: Choose, *, name: str = "", lane: str = "", most: int = MOST,
-    runs: int = 1, overrides: Forced | None = None,
+    runs: int = 1, overrides: Forced | None = None, company: Company = ALONE,
 ) -> Iterator[LaneWatch]:  # fmt: skip
     """Watch lanes of a stage in all draws within this context.
 
     programs: of the machine's draws (`gpu.drawing.programs`). pipeline: number of the stage: vertex A, vertex B,
     control, evaluation, geometry, pixel. choose: see `pixel_of`, `vertex_of`. runs: how many traces are kept.
-    overrides: what-if, words for registers right before steps.
+    overrides: what-if, words for registers right before steps. company: as for `LaneWatch`.
 
     :raises UsageError: another watch is on the stage.
     """
     stage = programs.stages[pipeline]
     watch = LaneWatch(
         programs.engine, programs.memory.arena, None, choose, name=name, lane=lane, most=most, runs=runs,
-        overrides=overrides,
+        overrides=overrides, company=company, memory=programs.memory,
     )  # fmt: skip
     run = stage.words[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 2].view(np.int64)
     listings: dict[Any, Listing] = {}

@@ -28,18 +28,24 @@ from pocketgpu.facts.shader_isa import (
 )
 from pocketgpu.inspect.stepping.forced_registers import Forced, check_forced
 from pocketgpu.inspect.stepping.groups import RegisterGroup
+from pocketgpu.inspect.stepping.memory_words import WORD
 from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.trace_memory import TraceMemory
 from pocketgpu.inspect.stepping.unit_listing import UnitListing
+from pocketgpu.interruption import look
+from pocketgpu.lanes import I32
 from pocketgpu.lanes import Value as LaneValue
+from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, operation_name
 from pocketgpu.pica.shader.disassembler import instruction_text
 from pocketgpu.pica.shader.emission import EmissionLog
 from pocketgpu.pica.shader.interpreter import DONE, OUTPUTS, Interpreter
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.program import opcode
+from pocketgpu.pica.shader.unit import UNIFORMS as FLOAT_UNIFORMS
 from pocketgpu.pica.shader.unit import Program
 from pocketgpu.wording import agreed, counted
 
@@ -51,8 +57,12 @@ _FILE = tuple(f"{letter}{n}.{c}" for letter in "vro" for n in range(16) for c in
 _STATE = ("cmp.x", "cmp.y", "a0.x", "a0.y", "aL", "loop", "setemit")
 """Registers besides those of the file. loop: rounds left in the innermost loop. setemit: fields of the last SETEMIT."""
 NAMES = (*_FILE, *_STATE)
-SETTABLE = tuple(name for name in NAMES if name not in ("loop", "setemit"))
-"""Registers that can be given other values; the rest is state of the unit."""
+INTEGER_UNIFORMS, BOOLEAN_UNIFORMS = 4, 16
+_FLOATS = tuple(f"c{n}.{c}" for n in range(FLOAT_UNIFORMS) for c in _COMPONENTS)
+_INTEGERS = tuple(f"i{n}.{c}" for n in range(INTEGER_UNIFORMS) for c in _COMPONENTS)
+_BOOLEANS = tuple(f"b{n}" for n in range(BOOLEAN_UNIFORMS))
+SETTABLE = (*(name for name in NAMES if name not in ("loop", "setemit")), *_FLOATS, *_INTEGERS, *_BOOLEANS)
+"""Registers and uniforms that can be given other values; the rest is state of the unit."""
 KINDS = dict.fromkeys(_FILE, "f32") | dict.fromkeys(_STATE, "i32") | {"cmp.x": "bool", "cmp.y": "bool"}
 _ADDRESSES = ("", "a0.x", "a0.y", "aL")
 GROUPS = (
@@ -117,6 +127,7 @@ class _Watched(Interpreter):
         self.flow = ""
         self.emitted: Emitted | None = None
         self.before: list[int] = []
+        self.texts: dict[int, str] = {}
 
     # -- values that are read -----------------------------------------------------------------------------------------
     def _words(self) -> list[int]:
@@ -158,8 +169,14 @@ class _Watched(Interpreter):
             self.emitted = Emitted(number, kept("vertex"), bool(kept("primitive")), bool(kept("winding")), outputs)
         super()._emit()
 
+    def _text(self, word: int) -> str:
+        if word not in self.texts:
+            self.texts[word] = instruction_text(word, self.program.descriptors, "{:#06x}".format)
+        return self.texts[word]
+
     # -- one instruction ----------------------------------------------------------------------------------------------
     def instruction(self, current: LaneValue, word: LaneValue) -> None:
+        look()
         trace = self.trace
         address, bits = int(_lane(current.raw)), int(_lane(word.raw)) & 0xFFFFFFFF
         if len(trace.steps) >= self.most:
@@ -179,7 +196,7 @@ class _Watched(Interpreter):
         op = opcode(bits)
         reads, places = self._reads(op, bits)
         step = Step(
-            len(trace.steps), address, address, instruction_text(bits, self.program.descriptors, "{:#06x}".format),
+            len(trace.steps), address, address, self._text(bits),
             tuple(reads.values()), self._writes(op, bits, after, reads, places), self.flow, emitted=self.emitted,
             line=self.listing.line_of(address),
         )  # fmt: skip
@@ -193,7 +210,9 @@ class _Watched(Interpreter):
         """Give registers of lane 0 other words."""
         cells: dict[str, Any] = dict(zip(_STATE, (*self.cmp, *self.a0, self.al), strict=False))
         for name, word in words.items():
-            if name in cells:
+            if name not in KINDS:
+                self._force_uniform(name, word)
+            elif name in cells:
                 cell = cells[name]
                 number = bool(word) if KINDS[name] == "bool" else int(np.int32(np.uint32(word)))
                 cell.value = self.k.select(self.mask, number, cell.value)
@@ -203,6 +222,26 @@ class _Watched(Interpreter):
                     self.mask.raw, np.uint32(word).view(np.float32), row
                 ).astype(np.float32)  # fmt: skip
         self.before = self._words()
+
+    def _force_uniform(self, name: str, word: int) -> None:
+        """Give a uniform another value; the next run of the unit sets all uniforms again."""
+        k, signed = self.k, int(np.uint32(word).view(np.int32))
+        if name[0] == "c":
+            k.store(I32, self.uniforms + WORD * _FLOATS.index(name), signed)
+            memory = self.trace.memory
+            if memory is not None:
+                memory.change(
+                    len(self.trace.steps), memory.pieces[0], WORD * _FLOATS.index(name), word.to_bytes(WORD, "little")
+                )
+            return
+        if name[0] == "b":
+            register, at, width, value = "VSH_BOOLUNIFORM", int(name[1:]), 1, int(bool(word))
+        else:
+            component = _COMPONENTS.index(name[-1])
+            register, at, width, value = f"VSH_INTUNIFORM_I{name[1]}", 8 * component, 8, word & 0xFF
+        place = self.live.base + WORD * register_id(register)
+        mask = (1 << width) - 1 << at
+        k.store(I32, place, int(np.uint32(_word(k.load(I32, place)) & ~mask | value << at).view(np.int32)))
 
     def _end(self, step: Step) -> None:
         """Note how the program ended, if this was its last step."""
@@ -290,7 +329,7 @@ class _Watched(Interpreter):
 
 def _trace(
     program: Program, what: str, name: str, inputs: Any, most: int, rest: tuple[Any, ...],
-    overrides: Forced | None = None, source: ProgramText | None = None,
+    overrides: Forced | None = None, source: ProgramText | None = None, keep: bool = False,
 ) -> Trace:  # fmt: skip
     if most < 1:
         raise UsageError(f"a trace keeps at least one step, not {most}")
@@ -300,6 +339,13 @@ def _trace(
         "3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program, source),
         overrides=forced, groups=GROUPS, uniforms=_uniforms(*rest[:3]),
     )  # fmt: skip
+    if keep:
+        trace.memory = TraceMemory(name=lambda space, address: _FLOATS[address // WORD])
+        words = np.zeros(len(_FLOATS), np.uint32)
+        for name, value in trace.uniforms.items():
+            if name[0] == "c":
+                words[_FLOATS.index(name)] = value.bits
+        trace.memory.add("constant", 0, words.view(np.uint8), "float uniforms")
     trace.result = program.watch(lambda *args: _Watched(trace, program, most, *args), inputs, *rest)
     if trace.cut and not trace.hung:
         trace.result = None
@@ -338,6 +384,7 @@ def trace_vertex(
     lines: Sequence[int] = (),
     file: str = "",
     source: ProgramText | None = None,
+    keep: bool = False,
 ) -> Trace:
     """Step through a program of the 3DS for one vertex.
 
@@ -345,15 +392,15 @@ def trace_vertex(
     `Program.run`. most: how many steps are kept; a longer program is not run to its end, and `cut` says so. Registers
     are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run` returns
     for this vertex; None if the trace was cut. overrides: what-if, words for registers right before steps:
-    {12: {"r0.x": 0x3F800000}}. lines, file: the line of the source text of each word, and that text's name; or source:
-    all that is known of the text.
+    {12: {"r0.x": 0x3F800000}}; uniforms too. lines, file: the line of the source text of each word, and that text's
+    name; or source: all that is known of the text. keep: whether `memory` has the float uniforms as bytes.
 
     :raises UsageError: for shapes and numbers that do not fit.
     """
     rest = (uniforms, bool_uniforms, int_uniforms, conditions, address)
     if source is None and lines:
         source = ProgramText({address: (file, line) for address, line in enumerate(lines)})
-    return _trace(program, "one vertex", name, _one(inputs), most, rest, overrides, source)
+    return _trace(program, "one vertex", name, _one(inputs), most, rest, overrides, source, keep)
 
 
 def trace_primitive(

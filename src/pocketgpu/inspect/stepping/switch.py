@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.company import ALONE, Company
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.lane_record import NOT_ENDED, Listing
 from pocketgpu.inspect.stepping.trace import Trace
@@ -40,6 +41,7 @@ def trace_thread(
     limit: int = LIMIT,
     most: int = MOST,
     overrides: Forced | None = None,
+    company: Company = ALONE,
 ) -> Trace:
     """Launch a kernel and step through one thread of it.
 
@@ -47,6 +49,7 @@ def trace_thread(
     each, is recorded. overrides: what-if, words for registers of that thread right before steps:
     {12: {"R0": 1}}. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: how many steps are kept.
     Registers are R0 to R*n*, P0 to P6 and CC.carry, CC.overflow, CC.sign, CC.zero. `result` is that of the launch.
+    company: another lane of the warp instead of the thread's own, and what is changed and kept with it.
 
     :raises UsageError: there is no such block or thread, or the launch refuses its arguments.
     """
@@ -60,11 +63,16 @@ def trace_thread(
     def choose(_: int, slot: int, this: int) -> int | None:
         return lane if this == warp and int(words[(slot + BLOCK.NUMBER) // 4]) == number else None
 
-    name = "block {}, thread {}".format(*(",".join(map(str, one)) for one in (where, which)))
+    beside = warp_of(threads, which)
+    if not 0 <= lane + company.near < len(beside):
+        raise UsageError(f"no thread of the block is {company.near} after this one in its warp")
+    shown = (",".join(map(str, one)) for one in (where, beside[lane + company.near]))
+    name = "block {}, thread {}".format(*shown)
     listing = listing_of(function.code)
     watch = LaneWatch(
         device.engine, device.memory.arena, listing, choose, name=function.name, lane=name, most=most,
-        overrides=overrides,
+        overrides=overrides, company=company, memory=device.memory,
+        named=lambda: [(one.address, one.size, one.name) for one in function.placed() if one.size],
     )  # fmt: skip
     with device.lock, watch.on(device.launcher.record) as handle:
         result: Result = function(

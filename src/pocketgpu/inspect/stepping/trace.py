@@ -19,7 +19,9 @@ from pocketgpu.inspect.stepping.forced_registers import Forced, last_forced
 from pocketgpu.inspect.stepping.groups import RegisterGroup
 from pocketgpu.inspect.stepping.listing import ProgramListing
 from pocketgpu.inspect.stepping.register_values import Value
+from pocketgpu.inspect.stepping.schedule import Schedule
 from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.inspect.stepping.trace_memory import TraceMemory
 from pocketgpu.inspect.stepping.visits import Visits
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
@@ -94,6 +96,7 @@ class Trace(Displayed):
     program, where the console's tracer documents one. address: of the vertex, primitive or thread in a capture, or "".
     listing: the program; None if it is not known. overrides: words that registers were given right before a step, by
     step and register. groups: the registers by what they are for. uniforms: constants that were set for the run.
+    schedule: what the warp ran; None where lanes run one by one. memory: of the run, if it was to be kept.
     """
 
     console: str
@@ -110,6 +113,8 @@ class Trace(Displayed):
     overrides: Forced = field(default_factory=dict)
     groups: tuple[RegisterGroup, ...] = ()
     uniforms: Mapping[str, Value] = field(default_factory=dict)
+    schedule: Schedule | None = None
+    memory: TraceMemory | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -120,11 +125,16 @@ class Trace(Displayed):
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
+    # -- time ---------------------------------------------------------------------------------------------------------
+    def tick(self, place: int) -> int:
+        """When the lane stands before a step, in instructions of its warp, or of itself where lanes run one by one."""
+        return place if self.schedule is None else self.schedule.tick(self.schedule.lane, place)
+
     # -- registers ----------------------------------------------------------------------------------------------------
     @cached_property
     def _copies(self) -> list[dict[str, int]]:
         words = dict(self.start)
-        words.update(self.overrides.get(0, {}))
+        words.update(self._forced(0))
         copies = [dict(words)]
         for step in self.steps:
             self._apply(words, step)
@@ -149,7 +159,11 @@ class Trace(Displayed):
         """From the registers before a step to those before the next one."""
         for change in step.writes:
             words.update(change.after.words)
-        words.update(self.overrides.get(step.index + 1, {}))
+        words.update(self._forced(step.index + 1))
+
+    def _forced(self, step: int) -> dict[str, int]:
+        """The words that registers were given right before a step."""
+        return {name: word for name, word in self.overrides.get(step, {}).items() if name in self.start}
 
     def value_at(self, register: str, step: int) -> Value:
         """A register before a step, or a constant, as what it was last written as; quick, without all registers.
@@ -158,7 +172,10 @@ class Trace(Displayed):
         """
         if register not in self.start:
             found = self.constants.get(register)
-            return found if found is not None else Registers(self.start, self.kinds).value(register)
+            if found is None:
+                return Registers(self.start, self.kinds).value(register)
+            forced = last_forced(self.overrides, register, 0, step)
+            return found if forced is None else Value((register,), forced, found.kind)
         kind, origin = self.kinds.get(register, "bits"), self.origin(register, step)
         word, since = self.start[register], -1
         if origin is not None:

@@ -17,11 +17,14 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.company import ALONE, Company
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.lane_record import LaneRecord, Listing
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.interruption import Interrupted, look
 from pocketgpu.lanes import I32, Engine
-from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, READY, WARP, WARPS
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.sass.thread_memory.work import DONE, ENTRY, LAUNCH, READY, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 
 MOST = 1 << 16
@@ -63,20 +66,25 @@ class LaneWatch:
     :param most: most steps of a trace; later ones are not recorded.
     :param runs: how many traces are kept; a pixel's lane runs once for each primitive on it.
     :param overrides: what-if, words for registers right before steps of every run.
+    :param company: which lane is recorded, from the one that `choose` gives, and what else is changed and kept.
+    :param memory: of the machine; without it no word of memory can be changed or kept.
+    :param named: gives pieces of memory that are kept if any are, (address, bytes, title).
     """
 
     def __init__(
         self, engine: Engine, arena: np.ndarray[Any, Any], listing: Listing | None, choose: Choose, *, name: str,
-        lane: str,
-        most: int = MOST, runs: int = 1, overrides: Forced | None = None,
+        lane: str, most: int = MOST, runs: int = 1, overrides: Forced | None = None, company: Company = ALONE,
+        memory: GpuMemory | None = None, named: Callable[[], Sequence[tuple[int, int, str]]] = tuple,
     ) -> None:  # fmt: skip
         if most < 1 or runs < 1:
             raise UsageError(f"a watch keeps at least one step of one run, not {most} of {runs}")
         self.engine, self.listing, self.choose, self.name, self.lane = engine, listing, choose, name, lane
         self.words = arena.view(np.uint32)
         self.most, self.runs, self.overrides = most, runs, dict(overrides or {})
+        self.company, self._memory, self._named = company, memory, named
         self.traces: list[Trace] = []
         self._records: dict[tuple[int, int], LaneRecord] = {}
+        self._all: list[LaneRecord] = []
         self._error: BaseException | None = None
 
     # -- attaching it -------------------------------------------------------------------------------------------------
@@ -96,6 +104,9 @@ class LaneWatch:
             yield relay.handle
         finally:
             del relay.watches[launch]
+            for record in reversed(self._all):
+                record.close()
+            self._all.clear()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -127,13 +138,22 @@ class LaneWatch:
         record = None
         try:
             if self._error is None:
+                look()
                 record = self._record(launch, slot, warp)
         except Exception as error:
             self._error = error
+        if isinstance(self._error, Interrupted):
+            self._end(launch, slot, warp)
+            return
         if record is None or record.over:
             go(launch, slot, warp)
             return
         self._single_steps(record, lambda: go(launch, slot, warp))
+
+    def _end(self, launch: int, slot: int, warp: int) -> None:
+        """End a warp, as nobody waits for its results any more."""
+        at = slot + WARPS + warp * int(self.words[(launch + LAUNCH.WARP_STRIDE) // 4])
+        self.words[(at + WARP.STATE) // 4], self.words[(at + WARP.ALIVE) // 4] = DONE, 0
 
     def _record(self, launch: int, slot: int, warp: int) -> LaneRecord | None:
         """The record of a warp's run; a new one if the warp begins and `choose` wants it."""
@@ -142,12 +162,15 @@ class LaneWatch:
             self._records.pop((slot, warp), None)
             listing = self.listing
             lane = self.choose(launch, slot, warp) if len(self.traces) < self.runs else None
+            lane = None if lane is None else lane + self.company.near
             if lane is not None and listing is not None and self.words[(at + WARP.ACTIVE) // 4] >> lane & 1:
                 trace = Trace("switch", self.name, self.lane, {}, listing=listing, overrides=self.overrides)
                 self.traces.append(trace)
-                self._records[slot, warp] = LaneRecord(
-                    self.words, listing, trace, (launch, slot, warp, lane), self.most
-                )
+                record = self._records[slot, warp] = LaneRecord(
+                    self.words, listing, trace, (launch, slot, warp, lane), self.most, self.company, self._memory,
+                    self._named() if self.company.keep is not None else (),
+                )  # fmt: skip
+                self._all.append(record)
         return self._records.get((slot, warp))
 
     def _single_steps(self, record: LaneRecord, go: Callable[[], None]) -> None:
@@ -159,6 +182,7 @@ class LaneWatch:
         length = int(words[(launch + LAUNCH.SLICE) // 4])
         steps = words[(record.at + WARP.STEPS) // 4 :][:2].view(np.int64)
         first, ran = int(steps[0]), 0
+        record.turn()
 
         def part(turn: int) -> None:
             nonlocal ran
@@ -172,7 +196,12 @@ class LaneWatch:
 
         while ran <= length and not record.over and record.state == READY:
             try:
+                look()
                 record.before(*self._next(record))
+            except Interrupted as error:
+                self._error, record.over = error, True
+                self._end(launch, record.slot, record.warp)
+                return
             except Exception as error:
                 self._error, record.over = error, True
             part(0)

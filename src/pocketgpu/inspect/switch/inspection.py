@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
+    from pocketgpu.inspect.stepping.company import Company
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -254,17 +255,21 @@ class SwitchInspection(Inspection):
             self.recorder.covering |= {row[0]: bool(row[1]) for row in rows if len(row) == 2}
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def trace(self, place: Address | str, most: int | None = None, overrides: Forced | None = None) -> Steps:
+    def trace(
+        self, place: Address | str, most: int | None = None, overrides: Forced | None = None,
+        company: Company | None = None,
+    ) -> Steps:  # fmt: skip
         """The steps of a program: of a vertex ("f1/d17/v5") in the first vertex program, of the last fragment on a
         pixel of a draw's target ("f1/d17/px8,9"), of a thread of a launch ("f0/e9/b0,0,0/t3,0,0").
 
-        most: steps that are kept.
+        most: steps that are kept. company: another lane of the warp or quad, and what is changed and kept with it.
 
         :raises UsageError: there is no such vertex, fragment or thread, or the address names something else.
         """
+        from pocketgpu.inspect.stepping.company import ALONE
         from pocketgpu.inspect.switch.stepping import trace_of
 
-        return trace_of(self, as_address(place), most, overrides)
+        return trace_of(self, as_address(place), most, overrides, company or ALONE)
 
     def lanes_at(self, place: Address | str) -> list[Address]:
         from pocketgpu.inspect.switch.stepping import lanes_at

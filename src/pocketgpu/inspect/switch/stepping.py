@@ -15,6 +15,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.steppable import Part, Steppable
+from pocketgpu.inspect.stepping.company import ALONE, Company
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.machines import (
     Words,
@@ -48,8 +49,9 @@ _MOST_FRAGMENTS = 64
 
 
 def trace_of(
-    inspection: SwitchInspection, address: Address, most: int | None = None, overrides: Forced | None = None
-) -> Trace:
+    inspection: SwitchInspection, address: Address, most: int | None = None, overrides: Forced | None = None,
+    company: Company = ALONE,
+) -> Trace:  # fmt: skip
     """See `SwitchInspection.trace`."""
     most = MOST if most is None else most
     if not address.names_event:
@@ -57,14 +59,14 @@ def trace_of(
     tick = inspection.tick_of(address.place)
     what = inspection.recorder.traces[tick - 1].what
     if isinstance(what, Launch):
-        return _thread(inspection, what, address, tick, most, overrides)
+        return _thread(inspection, what, address, tick, most, overrides, company)
     if not isinstance(what, Draw):
         raise UsageError("this event runs no program", location=str(address), hint=_HINT)
     if sum(one is not None for one in (address.vertex, address.primitive, address.pixel)) != 1:
         raise UsageError(
             "this address names no vertex, primitive or pixel of the draw", location=str(address), hint=_HINT
         )
-    return _lane(inspection, what, address, tick, most, overrides)
+    return _lane(inspection, what, address, tick, most, overrides, company)
 
 
 def programs_at(inspection: SwitchInspection, address: Address) -> list[Steppable]:
@@ -107,7 +109,7 @@ def lanes_at(inspection: SwitchInspection, address: Address) -> list[Address]:
 
 def _thread(
     inspection: SwitchInspection, launch: Launch, address: Address, tick: int, most: int,
-    overrides: Forced | None,
+    overrides: Forced | None, company: Company,
 ) -> Trace:  # fmt: skip
     if address.block is None and address.thread is None:
         raise UsageError("this address names no thread of the launch", location=str(address), hint=_HINT)
@@ -118,7 +120,7 @@ def _thread(
     try:
         with watch_launches(
             player.machine.grids.launcher, (block, thread), number=tick - 1 - start, most=most,
-            overrides=overrides,
+            overrides=overrides, company=company,
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
@@ -127,12 +129,22 @@ def _thread(
         raise UsageError("the thread never ran: an earlier one hangs, or the launch was refused", location=str(address))
     (trace,) = watch.traces
     trace.name, trace.address = f"program {launch.program:#x}", str(address)
+    if company.near:
+        own = _near(inspection, address, company)
+        places = (",".join(map(str, one)) for one in (block, own.thread or thread))
+        trace.lane, trace.address = "block {}, thread {}".format(*places), str(own)
     return trace
+
+
+def _near(inspection: SwitchInspection, address: Address, company: Company) -> Address:
+    """The address of the lane that was traced for another one."""
+    lanes = lanes_at(inspection, address)
+    return lanes[lanes.index(address) + company.near]
 
 
 def _lane(
     inspection: SwitchInspection, draw: Draw, address: Address, tick: int, most: int,
-    overrides: Forced | None,
+    overrides: Forced | None, company: Company,
 ) -> Trace:  # fmt: skip
     stages = [one.stage for one in draw.shaders]
     player = inspection.player
@@ -166,7 +178,7 @@ def _lane(
     try:
         with watch_stage(
             drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs,
-            overrides=overrides,
+            overrides=overrides, company=company,
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
@@ -175,6 +187,9 @@ def _lane(
     if watch.traces:
         trace = watch.traces[-1]
         trace.address = str(address)
+        if company.near:
+            own = _near(inspection, address, company)
+            trace.lane, trace.address = f"pixel {own.pixel}", str(own)
         return trace
     if address.primitive is not None:
         what = "the program has no such run for this primitive"

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import struct
 import sys
-import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,34 +23,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.events import EventLog
-from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.compute.device import Device, device
 from pocketgpu.maxwell.compute.kernel_text import read_kernels
-from pocketgpu.maxwell.compute.texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
-from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.compute.texture_objects import DESCRIPTOR, Surface, Texture
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
-from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Parameter, Relocation
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, offset_of
 from pocketgpu.maxwell.sass.isa.header import aligned
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.faults import Buffer, Three
-from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
 from pocketgpu.wording import counted
 
-WORK_SIZE = 320 * MIB
-TEXTURE_ROOM = 256 * MIB
-"""Host memory for copies of textures that kernels sample."""
-FIRST_ADDRESS = 1 << 32
-"""Start of the memory for kernels: compilers use addresses below 4 GiB for shared and local memory."""
-GAP, GAP_TIMES = 1 << 20, 4
-"""Unmapped bytes after each array: so many, or so many times its size if that is more. An index beyond the end, or one
-that was scaled twice, does not land in another array."""
 CALL_STACK = 1024
 """Bytes of local memory for functions whose call depth the compiler does not know; CUDA's default."""
 
@@ -64,78 +53,6 @@ DESCRIPTOR_SIZE_SYMBOL = ".nv.unified.texrefDescSize"
 DESCRIPTORS_AT = 0xB0
 """Offset in bank 0 of the address of the table with a descriptor for each texture."""
 _IMMEDIATE_BIT = 20
-
-
-class Device:
-    """A GPU's memory, its compiler and its launcher, shared by the modules of a process.
-
-    :param evaluator: "llvm", or "numpy" for the slow oracle.
-    :param threads: of the host, used where a kernel's blocks may run at once.
-    """
-
-    def __init__(self, evaluator: str = "llvm", threads: int = 1) -> None:
-        self.memory = GpuMemory(work_size=WORK_SIZE + TEXTURE_ROOM)
-        self.engine = Engine(self.memory.arena, evaluator)
-        start = self.memory.work_offset
-        self.textures = Textures(self.memory, self.engine, (start + WORK_SIZE, TEXTURE_ROOM))
-        self.launcher = Launcher(self.memory, self.engine, EventLog(), (start, WORK_SIZE), threads, self.textures)
-        self.lock = threading.RLock()
-        self._next = FIRST_ADDRESS
-        self._spare: dict[int, list[GpuMapping]] = {}
-        """Free memory by its bytes, closed for threads."""
-        self._left: dict[int, list[GpuMapping]] = {}
-        """Free memory by how many bytes threads still reach: the same launch again finds what it had."""
-        self._reach: dict[int, int] = {}
-        """The same for each mapping by its number."""
-
-    @cached_property
-    def slots(self) -> Slots:
-        """Headers and samplers of textures; their memory is allocated with the first one."""
-        sizes = (HEADER_BYTES, SAMPLER_BYTES, DESCRIPTOR)
-        slots = Slots(self.memory, *(self.memory.map(self._step(SLOTS * size), SLOTS * size) for size in sizes))
-        self.textures.pools = slots.pools
-        return slots
-
-    def _step(self, size: int) -> int:
-        """The next free address, for so many bytes."""
-        at = self._next
-        self._next += size + max(GAP, GAP_TIMES * size)
-        return at
-
-    def allocate(self, size: int) -> GpuMapping:
-        """Mapped memory of which threads reach so many bytes; its contents are undefined."""
-        same = self._left.get(size)
-        if same:
-            return same.pop()
-        pages = max(PAGE_SIZE, (size + PAGE_SIZE - 1) & -PAGE_SIZE)
-        spare = self._spare.get(pages)
-        mapping = spare.pop() if spare else self.memory.map(self._step(pages), pages)
-        self.memory.close_after(mapping, size)
-        self._reach[mapping.number] = size
-        return mapping
-
-    def release(self, mapping: GpuMapping) -> None:
-        """Free memory; from the next launch on threads do not reach it, unless it is used again."""
-        self._left.setdefault(self._reach[mapping.number], []).append(mapping)
-
-    def close_left(self) -> None:
-        """Close what is free, before a launch."""
-        for mappings in [*self._left.values()]:  # textures that nobody has any more are released at any time
-            while mappings:
-                mapping = mappings.pop()
-                self.memory.close_after(mapping, 0)
-                self._spare.setdefault(mapping.size, []).append(mapping)
-
-
-_devices: dict[tuple[str, int], Device] = {}
-
-
-def device(evaluator: str = "llvm", threads: int = 1) -> Device:
-    """The device of this process for an evaluator and a number of threads."""
-    key = (evaluator, threads)
-    if key not in _devices:
-        _devices[key] = Device(evaluator, threads)
-    return _devices[key]
 
 
 class RawModule:
@@ -178,10 +95,15 @@ class RawModule:
         self._globals: dict[int, GpuMapping] = {}
         self._banks: dict[int, bytearray] = {}
         self.bound: dict[str, Texture | Surface] = {}
+        self._free = weakref.finalize(self, _release_all, self.device, self._globals)
         self._load()
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.file or 'code'}: {', '.join(self.kernels) or 'no kernel'}")
+
+    def close(self) -> None:
+        """Free the memory of its variables, after the last launch; else that happens when nothing refers to it."""
+        self._free()
 
     @property
     def kernels(self) -> list[str]:
@@ -308,11 +230,18 @@ class RawModule:
         return {bank: bytes(data) for bank, data in self._banks.items() if bank}
 
 
+def _release_all(device: Device, mappings: dict[int, GpuMapping]) -> None:
+    while mappings:
+        device.release(mappings.popitem()[1])
+
+
 class RawKernel:
     """A kernel: call it with grid, block and arguments."""
 
     def __init__(self, module: RawModule, kernel: Kernel) -> None:
         self.module, self.kernel, self.name = module, kernel, kernel.name
+        self.placed: Callable[[], list[Buffer]] = list
+        """While a launch runs: the memory of its arrays, and of the module's variables."""
         # A section of code can begin with other functions.
         start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
         targets = {a for branch in kernel.indirect for a in branch.targets}
@@ -390,6 +319,7 @@ class RawKernel:
                 constants[0] = self._bank0(grid, block, args, arguments)
                 device.close_left()
                 device.launcher.events = self.module.events
+                self.placed = lambda: [*arguments.buffers(args, names()), *self.module.variables]
                 result = device.launcher.launch(
                     self.code,
                     grid,
@@ -401,10 +331,11 @@ class RawKernel:
                     count,
                     tier=tier,
                     watch=watch,
-                    buffers=lambda: [*arguments.buffers(args, names()), *self.module.variables],
+                    buffers=self.placed,
                 )
                 arguments.take_back()
             finally:
+                self.placed = list
                 arguments.release()
         return result
 

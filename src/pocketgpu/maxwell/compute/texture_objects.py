@@ -14,6 +14,7 @@ import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Pools
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.compute.raw_module import Device
+    from pocketgpu.maxwell.compute.device import Device
 
 # Axes of an array before its channels, and the type of the header.
 _KINDS = {
@@ -86,21 +87,21 @@ class Slots:
 
     def __init__(self, memory: GpuMemory, headers: GpuMapping, samplers: GpuMapping, table: GpuMapping) -> None:
         self.memory, self._headers, self._samplers, self.table = memory, headers, samplers, table
-        self._free = list(range(SLOTS - 1, 0, -1))
+        self._free = list(range(1, SLOTS))
         self.pools = Pools(headers.address, SLOTS - 1, samplers.address, SLOTS - 1)
 
     def take(self) -> int:
-        """Allocate a number.
+        """Allocate the lowest free number, so that the same launch again gives its textures the same handles.
 
         :raises UsageError: there is none left.
         """
         if not self._free:
             raise UsageError(f"more than {SLOTS - 1} textures and surfaces at once")
-        return self._free.pop()
+        return heappop(self._free)
 
     def give_back(self, number: int) -> None:
         self.put(number, [0] * 8, [0] * 8, 0)
-        self._free.append(number)
+        heappush(self._free, number)
 
     def put(self, number: int, header: Sequence[int], sampler: Sequence[int], levels: int) -> None:
         """Write header, sampler (eight words each) and descriptor of a number."""

@@ -422,6 +422,17 @@ class GpuMemory(Arena):
             pieces.append((None, end - at))
         return pieces
 
+    def reached(self, va: int, size: int) -> list[tuple[int, int, int]]:
+        """The parts of a range that threads of programs reach, in order, as (address, arena offset, bytes)."""
+        found = []
+        for extent in self._overlapping(va, size) if size > 0 else ():
+            mapping = extent.mapping
+            start = max(va, extent.start)
+            end = min(va + size, extent.end, mapping.address + self._reach.get(mapping.number, mapping.size))
+            if start < end:
+                found.append((start, extent.offset + start - extent.start, end - start))
+        return found
+
     def unmapped(self, va: int, size: int) -> list[tuple[int, int]]:
         """The holes of a range, as (address, bytes)."""
         holes, at = [], va

@@ -44,7 +44,7 @@ def test_the_client_that_adapters_of_vs_code_are_tested_with(over: str) -> None:
             adapter.kill()
             adapter.communicate()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "pass 11" in done.stdout
+    assert "pass 13" in done.stdout
 
 
 PROGRAM = (FOLDER / "sums.v.pica").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def test_lanes_of_the_warp_are_threads(at_entry: Editor) -> None:
     editor.ask("next", threadId=other)
     assert editor.stopped["threadId"] == other
     assert editor.ask("evaluate", expression="R0", frameId=frame["id"])["result"] == "0x00000007"
-    assert editor.place == 0, "each lane has its own place"
+    assert editor.place == 1, "the warp goes together"
     with pytest.raises(Refused, match="no thread"):
         editor.ask("stackTrace", threadId=33)
 
@@ -69,6 +69,45 @@ def test_what_if_in_a_kernel(at_entry: Editor) -> None:
     editor.go("stepBack")
     editor.go("stepBack")
     assert editor.value("R4") == "0x00000000" and editor.value("P2") == "false"
+
+
+def test_what_if_finds_arrays_of_one_size_where_they_were(editor: Editor, tmp_path: Path) -> None:
+    """Five runs of the launch, and launches of others between them."""
+    path = tmp_path / "three.sass"
+    text = ".kernel three\n.registers 12\n" + "".join(f".param p{n} ptr\n" for n in range(3))
+    text += "".join(f"MOV R{n}, c[0x0][{0x140 + 4 * n:#x}]\n" for n in range(6))
+    path.write_text(text + "MOV32I R8, 0x7\nSTG.E [R2], R8\nLDG.E R9, [R2]\nEXIT\n")
+    editor.launch(program=str(path), grid=1, block=1, args=["zeros:160"] * 3, at="b0/t0")
+    [editor.go("next") for _ in range(7)]
+    pointers = [editor.value(f"R{n}") for n in range(6)]
+    for value in ("0x11", "0x22", "0x33", "0x44"):
+        editor.ask("setExpression", expression="R8", value=value)
+        other = Editor()
+        other.launch(program=str(path), grid=1, block=1, args=["zeros:160", "zeros:161", "zeros:160"], at="b0/t0")
+        assert [editor.value(f"R{n}") for n in range(6)] == pointers
+        [editor.go("next") for _ in range(2)]
+        assert editor.value("R9 as u32") == str(int(value, 16))
+        assert editor.value("global[(R2, R3)]") == f"{int(value, 16):#010x}"
+        assert editor.value("global[(R0, R1)]") == "0x00000000"
+        [editor.go("stepBack") for _ in range(2)]
+
+
+def test_all_registers_and_all_uniforms(editor: Editor, tmp_path: Path, pica: Path) -> None:
+    path = tmp_path / "many.sass"
+    path.write_text(".kernel many\n.registers 255\n.param p ptr\n" + "MOV32I R250, 0x5\nMOV R254, R250\nEXIT\n")
+    editor.launch(program=str(path), grid=1, block=32, args=["zeros:128"], at="b0/t0")
+    [editor.go("next") for _ in range(2)]
+    registers = editor.scopes()["registers"]
+    found = editor.variables(registers)
+    assert len(found) == 255 and found["R254"]["value"] == "0x00000005"
+    part = editor.variables(registers, filter="named", start=252, count=9)
+    assert [*part] == ["R252", "R253", "R254"] and editor.variables(registers, filter="indexed") == {}
+    other = Editor()
+    other.launch(source=str(pica), uniforms={f"c{n}": [n, 0, 0, 0] for n in range(96)})
+    (constants,) = [one for one in other.ask("scopes", frameId=4096)["scopes"] if one["name"] == "constants"]
+    assert constants["namedVariables"] == 96 + 16 + 4
+    assert other.variables(constants["variablesReference"])["c95"]["value"] == "(95, 0, 0, 0)"
+    assert [*other.variables(constants["variablesReference"], start=94, count=2)] == ["c94", "c95"]
 
 
 def test_arguments_that_do_not_fit(editor: Editor, sass: Path) -> None:

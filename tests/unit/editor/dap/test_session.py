@@ -222,7 +222,8 @@ def test_data_breakpoints(at_entry: Editor) -> None:
     temporaries = editor.scopes()["temporaries"]
     info = editor.ask("dataBreakpointInfo", variablesReference=temporaries, name="r0")
     assert info["dataId"] == "r0.x r0.y r0.z r0.w" and "write" in info["accessTypes"]
-    assert editor.ask("dataBreakpointInfo", name="c2.x")["dataId"] is None
+    assert editor.ask("dataBreakpointInfo", name="c2.x")["accessTypes"] == ["read"]
+    assert editor.ask("dataBreakpointInfo", name="c2.x + 1")["dataId"] is None
     found = editor.ask(
         "setDataBreakpoints", breakpoints=[{"dataId": info["dataId"], "accessType": "write"}, {"dataId": "x"}]
     )
@@ -272,7 +273,7 @@ def test_scopes_and_variables(at_entry: Editor) -> None:
     editor = at_entry
     assert [*editor.scopes()] == [
         "this instruction", "inputs", "temporaries", "outputs", "conditions", "address registers", "state of the unit",
-        "constants",
+        "constants", "memory",
     ]  # fmt: skip
     inputs = editor.variables(editor.scopes()["inputs"])
     assert inputs["v0"]["value"] == "(4, 1, 0, 1)" and inputs["v0"]["evaluateName"] == "v0"
@@ -346,8 +347,8 @@ def test_values_have_the_type_of_the_register(at_entry: Editor) -> None:
     assert editor.value("cmp.x") == "true" and editor.value("a0") == "(-3, 0)"
     assert editor.value("r5.z = 9", context="repl") == "9" and editor.value("r5") == "(0.5, 0.5, 9, 0.5)"
     for name, value in (
-        ("c2.x", "1"),
         ("r5.xy", "(1, 2, 3)"),
+        ("c99.x", "1"),
         ("loop", "1"),
         ("r5.x + 1", "1"),
         ("r5.x", "nothing"),

@@ -16,7 +16,7 @@ from support.kernel_cases import NAMES, Case
 from pocketgpu import RawModule
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping import Trace, trace_thread, watch_launches
-from pocketgpu.maxwell.compute import raw_module as compute
+from pocketgpu.maxwell.compute import device
 from pocketgpu.maxwell.sass.program import flow
 
 needs_kernels = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
@@ -89,7 +89,7 @@ def _explains_every_change(trace: Trace) -> None:
 
 @needs_kernels
 def test_both_evaluators_give_the_same_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "_devices", {})  # arrays then lie at the same addresses
+    monkeypatch.setattr(device, "_devices", {})  # arrays then lie at the same addresses
     at = ((0,), (3,))
     assert traced("shfl", at)[1].to_json() == traced("shfl", at, "numpy")[1].to_json()
 

@@ -5,38 +5,68 @@ A place is the number of the step that comes next; the last place is the end of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.editor.dap.debuggee.documents import Documents
+from pocketgpu.editor.dap.debuggee.memory import LaneMemory
 from pocketgpu.editor.dap.expressions import Expression
+from pocketgpu.editor.dap.expressions.nodes import Typed
 from pocketgpu.editor.dap.expressions.values import encoded
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.calls import Calls, calls_of
+from pocketgpu.inspect.stepping.company import Range
 from pocketgpu.inspect.stepping.forced_registers import Forced
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.trace import Trace
 
-Make = Callable[[Forced], Trace]
-"""Makes a trace, with words that registers are given on the way."""
+Make = Callable[[Forced, Mapping[int, Forced], "Sequence[Range] | None"], Trace]
+"""Makes a trace: with words that registers are given on the way, with those of other lanes, by their number, and with
+ranges of memory that are kept; None: without memory."""
+SINGLE = ("f32", "i32", "u32")
+"""Types of expressions whose values are one word each."""
+
+
+class Time(Protocol):
+    """Where the lanes of a session stand (`group.py`)."""
+
+    working: Callable[[str], AbstractContextManager[None]]
+
+    def place(self, lane: Lane) -> int: ...
+    def tick(self, lane: Lane) -> int: ...
+    def overrides_now(self) -> dict[int, dict[int, Mapping[str, int]]]: ...
+    def replace(self, lane: Lane, overrides: Mapping[int, Forced]) -> None: ...
+    def others(self, lane: Lane) -> Mapping[int, Forced]: ...
+    def traced(self, lane: Lane) -> None: ...
 
 
 class PlacedRegisters:
-    """Registers and constants at a place, for expressions."""
+    """Registers, constants and words of memory at a place, for expressions. now: at the lane's time; else when the lane
+    comes to the place."""
 
-    def __init__(self, trace: Trace, place: int) -> None:
-        self._trace, self._place = trace, place
+    def __init__(self, lane: Lane, place: int, now: bool) -> None:
+        self._lane, self._trace, self._place, self._now = lane, lane.trace, place, now
 
     def find(self, name: str) -> Value | None:
         trace = self._trace
         if name in trace.start or name in trace.constants:
             return trace.value_at(name, self._place)
         meant = (trace.listing.register(name) if trace.listing is not None else None) or ""
-        return trace.value_at(meant, self._place) if meant in trace.start or meant in trace.constants else None
+        if meant in trace.start or meant in trace.constants:
+            return trace.value_at(meant, self._place)
+        word = memory_word(name)
+        if word is None:
+            return None
+        tick = self._lane.time.tick(self._lane) if self._now else trace.tick(self._place)
+        data, _ = self._lane.memory.read(*word, WORD, tick)
+        return Value((name,), int.from_bytes(data, "little")) if len(data) == WORD else None
 
 
 class Ways:
@@ -88,12 +118,23 @@ class Lane:
     """
 
     def __init__(self, name: str, make: Make) -> None:
-        self.name, self._make = name, make
+        self.name, self.make = name, make
+        self.number = 0
+        """Among the lanes of the session."""
         self.overrides: dict[int, Mapping[str, int]] = {}
-        self.place = 0
         self.version = 0
         """Goes up with each trace."""
         self._trace: Trace | None = None
+        self._time: Time | None = None
+
+    def join(self, time: Time, number: int) -> None:
+        """Become one of the lanes of a session."""
+        self._time, self.number = time, number
+
+    @property
+    def time(self) -> Time:
+        assert self._time is not None
+        return self._time
 
     @property
     def trace(self) -> Trace:
@@ -102,18 +143,18 @@ class Lane:
         :raises PocketGPUError: the lane cannot be traced.
         """
         if self._trace is None:
-            self._trace = self._traced({})
+            with self.time.working(f"tracing {self.name}"):
+                trace = self.make(self.overrides, self.time.others(self), None)
+            if not trace.steps:
+                raise UsageError(f"{self.name} runs no instruction", hint=trace.cut or None)
+            self._trace = trace
+            self.time.traced(self)
+            gc.freeze()  # else the collector looks at all of it again and again, in the middle of steps
         return self._trace
 
     @property
     def is_traced(self) -> bool:
         return self._trace is not None
-
-    def _traced(self, overrides: dict[int, Mapping[str, int]]) -> Trace:
-        trace = self._make(overrides)
-        if not trace.steps:
-            raise UsageError(f"{self.name} runs no instruction", hint=trace.cut or None)
-        return trace
 
     @cached_property
     def documents(self) -> Documents:
@@ -130,47 +171,82 @@ class Lane:
     def ways(self) -> Ways:
         return Ways(self.trace, self.documents)
 
+    @cached_property
+    def memory(self) -> LaneMemory:
+        """Memory as this lane sees it."""
+        return LaneMemory(self)
+
+    @property
+    def place(self) -> int:
+        """The number of the step that comes next."""
+        return self.time.place(self)
+
     @property
     def at_end(self) -> bool:
         return self.place >= len(self.trace)
 
     @property
-    def number(self) -> int:
+    def instruction(self) -> int:
         """The instruction at the place; the last one at the end."""
         return self.trace[min(self.place, len(self.trace) - 1)].number
 
     def registers(self, place: int | None = None) -> PlacedRegisters:
-        return PlacedRegisters(self.trace, self.place if place is None else place)
+        return PlacedRegisters(self, self.place if place is None else place, place is None)
 
     # -- what-if ------------------------------------------------------------------------------------------------------
-    def restart(self) -> None:
-        """Back to the beginning, without what-ifs."""
-        if self.overrides:
-            self._replace({})
-        self.place = 0
+    @property
+    def state(self) -> tuple[Trace | None, dict[int, Mapping[str, int]], dict[str, Any]]:
+        """The trace and all that was made of it, to bring it back."""
+        return self._trace, self.overrides, {name: self.__dict__[name] for name in _MADE if name in self.__dict__}
+
+    @state.setter
+    def state(self, kept: tuple[Trace | None, dict[int, Mapping[str, int]], dict[str, Any]]) -> None:
+        self._trace, self.overrides, made = kept
+        self._forget_made()
+        self.__dict__.update(made)
+
+    def begin_again(self, overrides: dict[int, Mapping[str, int]]) -> None:
+        """Make the trace once more when it is asked for, with other what-ifs."""
+        self._trace, self.overrides = None, overrides
+        self._forget_made()
+
+    def _forget_made(self) -> None:
+        self.version += 1
+        for name in _MADE:
+            self.__dict__.pop(name, None)
 
     def set(self, target: Expression, value: Expression) -> list[str]:
-        """What-if: give registers other values at this place; what follows is computed again. The registers' names.
+        """What-if: give registers or words of memory other values at this place; what follows is computed again.
 
-        :raises UsageError: these are no registers, or the values do not fit them.
+        Returns their names.
+
+        :raises UsageError: nothing there can be set, or the values do not fit.
         """
         registers = self.registers()
         names = target.names(registers)
-        if not names or any(name not in self.trace.start for name in names):
-            raise UsageError("only registers can be set", hint="Constants are in the configuration.")
-        if self.at_end:
-            raise UsageError("the program has ended: nothing follows", hint="Step back first.")
-        words = words_for([self.trace.value_at(name, self.place).kind for name in names], value, registers)
-        changed = {step: one for step, one in self.overrides.items() if step <= self.place}
-        changed[self.place] = {**changed.get(self.place, {}), **dict(zip(names, words, strict=True))}
-        self._replace(changed)
+        found = [registers.find(name) for name in names]
+        if not names or None in found:
+            raise UsageError("only registers, constants and words of memory can be set")
+        wanted = target.kind if isinstance(target, Typed) and target.kind in SINGLE else ""
+        kinds = [wanted or one.kind for one in found if one is not None]
+        self.force(dict(zip(names, words_for(kinds, value, registers), strict=True)))
         return names
 
-    def _replace(self, overrides: dict[int, Mapping[str, int]]) -> None:
-        self._trace, self.overrides = self._traced(overrides), overrides
-        self.version += 1
-        self.__dict__.pop("ways", None)
-        self.place = min(self.place, len(self._trace))
+    def force(self, words: Mapping[str, int]) -> None:
+        """Give registers, constants or words of memory other words at this place.
+
+        :raises UsageError: one of them cannot be set.
+        """
+        if self.at_end:
+            raise UsageError("the program has ended: nothing follows", hint="Step back first.")
+        changed = self.time.overrides_now()
+        own = changed.setdefault(self.number, {})
+        own[self.place] = {**own.get(self.place, {}), **words}
+        self.time.replace(self, changed)
+
+
+_MADE = ("ways", "memory")
+"""What is made of a trace."""
 
 
 def words_for(kinds: list[str], value: Expression, registers: PlacedRegisters) -> list[int]:

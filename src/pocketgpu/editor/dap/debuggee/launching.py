@@ -9,13 +9,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pocketgpu.editor.dap.debuggee.lane import Lane, Make
+from pocketgpu.editor.dap.debuggee.group import Group
+from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.protocol.messages import Arguments
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.inspection import Inspection
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.inspect.shaders.traces import Run
+    from pocketgpu.inspect.stepping.company import Company, Range
     from pocketgpu.inspect.stepping.forced_registers import Forced
     from pocketgpu.inspect.stepping.trace import Trace
 
+Working = Callable[[str], AbstractContextManager[None]]
+"""Makes the context of long work, which has a title."""
 WAYS: Final = ("capture", "program", "source")
 """What a configuration names: one of these."""
 COMMON: Final = ("stopOnEntry", "most", "cwd")
@@ -96,22 +102,25 @@ def _texts(given: Arguments) -> list[str]:
 
 
 class Debuggee:
-    """What is stepped through: lanes. first: the number of the one that was asked for."""
+    """What is stepped through: lanes that go on together. first: the number of the one that was asked for."""
 
     def __init__(self, lanes: list[Lane], first: int) -> None:
-        self.lanes, self.first = lanes, first
+        self.lanes, self.first, self.group = lanes, first, Group(lanes, first)
 
     @property
     def main(self) -> Lane:
         return self.lanes[self.first]
 
 
-def launched(one: Configuration) -> Debuggee:
-    """Open what a configuration names, and trace the lane that it asks for.
+def launched(one: Configuration, working: Working) -> Debuggee:
+    """Open what a configuration names, and trace the lane that it asks for. working: around long work.
 
     :raises PocketGPUError: it cannot be opened or traced.
     """
-    made = _in_capture(one) if one.what == "capture" else _in_file(one)
+    gc.unfreeze()  # what an earlier launch made
+    with working(f"opening {os.path.basename(one.path)}"):
+        made = _in_capture(one) if one.what == "capture" else _in_file(one)
+    made.group.working = working
     _ = made.main.trace  # now: what is wrong with it is the answer to the launch
     return made
 
@@ -127,19 +136,22 @@ def _in_capture(one: Configuration) -> Debuggee:
     texts = _texts(one.values)
     if texts:
         run.use_texts(texts)
-    address, lanes = _lanes_of(run, wanted)
+    address, lanes, together = _lanes_of(run, wanted)
     most = run.most_traced if one.most is None else one.most
-    return Debuggee([Lane(str(at), _maker(run, at, most)) for at in lanes], lanes.index(address))
+    first = lanes.index(address)
+    makers = [partial(_in_warp, run, address, most, first, n) if together else partial(_by_itself, run, at, most)
+              for n, at in enumerate(lanes)]  # fmt: skip
+    return Debuggee([Lane(str(at), make) for at, make in zip(lanes, makers, strict=True)], first)
 
 
-def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address]]:
-    """The run that an address names, and those beside it. For a pixel of a picture, what its last fragment ran; where
-    pixels have no programs, the vertices of its primitive.
+def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address], bool]:
+    """The run that an address names, those beside it, and whether they are lanes of one warp. For a pixel of a picture,
+    what its last fragment ran; where pixels have no programs, the vertices of its primitive.
 
     :raises UsageError: it names no run of a program.
     """
     if wanted.names_event or wanted.pixel is None:
-        return wanted, run.lanes_at(wanted)
+        return wanted, run.lanes_at(wanted), True
     runs = [one.address for one in run.programs_at(wanted) if not one.parts]
     if not runs:
         raise UsageError(
@@ -148,16 +160,31 @@ def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address]]
         )  # fmt: skip
     pixels = [one for one in runs if one.pixel is not None]
     if pixels:
-        return pixels[-1], run.lanes_at(pixels[-1])
+        return pixels[-1], run.lanes_at(pixels[-1]), True
     last = [one for one in runs if one.place == runs[-1].place]
-    return last[0], last
+    return last[0], last, False
 
 
-def _maker(run: Inspection, address: Address, most: int) -> Make:
-    def make(overrides: Forced) -> Trace:
-        return run.trace(address, most, overrides)
+def _in_warp(
+    run: Inspection, named: Address, most: int, first: int, number: int, overrides: Forced,
+    others: Mapping[int, Forced], keep: Sequence[Range] | None,
+) -> Trace:  # fmt: skip
+    """The trace of a lane of the warp or quad that a lane is in, which is number `first` of them."""
+    return run.trace(named, most, overrides, _company(first, number, others, keep))
 
-    return make
+
+def _by_itself(
+    run: Inspection, address: Address, most: int, overrides: Forced, others: Mapping[int, Forced],
+    keep: Sequence[Range] | None,
+) -> Trace:  # fmt: skip
+    del others  # they make no difference to it
+    return run.trace(address, most, overrides, _company(0, 0, {}, keep))
+
+
+def _company(first: int, number: int, others: Mapping[int, Forced], keep: Sequence[Range] | None) -> Company:
+    from pocketgpu.inspect.stepping.company import Company
+
+    return Company(number - first, {other - first: forced for other, forced in others.items()}, keep)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -184,13 +211,18 @@ def _in_file(one: Configuration) -> Debuggee:
     if len(runs) > 1:
         first = next(n for n, other in enumerate(runs) if _same(other.at, run.at or "b0/t0"))
     names = [other.at if run.is_kernel else os.path.basename(one.path) for other in runs]
-    return Debuggee([Lane(name, partial(_traced, other)) for name, other in zip(names, runs, strict=True)], first)
+    named = runs[first]
+    return Debuggee([Lane(name, partial(_in_launch, named, first, n)) for n, name in enumerate(names)], first)
 
 
-def _traced(run: Run, overrides: Forced) -> Trace:
+def _in_launch(
+    run: Run, first: int, number: int, overrides: Forced, others: Mapping[int, Forced],
+    keep: Sequence[Range] | None,
+) -> Trace:  # fmt: skip
+    """The trace of a thread of the warp that a thread is in, which is number `first` of them."""
     from pocketgpu.inspect.shaders.traces import trace_file
 
-    return trace_file(run, overrides)[0]
+    return trace_file(run, overrides, _company(first, number, others, keep))[0]
 
 
 def _same(a: str, b: str) -> bool:

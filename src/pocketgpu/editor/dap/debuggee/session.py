@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Final, Literal, get_args
 
 from pocketgpu.editor.dap.debuggee.lane import Lane
-from pocketgpu.editor.dap.debuggee.launching import Configuration, Debuggee
+from pocketgpu.editor.dap.debuggee.launching import Configuration, Debuggee, Working
 from pocketgpu.editor.dap.debuggee.stops import Stop, move
 from pocketgpu.editor.dap.debuggee.variables import References
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json
@@ -16,6 +17,8 @@ from pocketgpu.wording import counted
 State = Literal["new", "waiting for a launch", "being configured", "stopped", "at its end", "over"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """new: before `initialize`. being configured: launched, before `configurationDone`. at its end: terminated."""
+MOST_ASKED: Final = 50_000
+"""Steps of other lanes that are traced, for the conditions of breakpoints: they take two seconds."""
 FRAMES: Final = 1 << 12
 """Numbers of frames of a thread."""
 
@@ -33,10 +36,10 @@ class Breakpoint:
 
 
 class Session:
-    """Everything of a session. `say` sends an event at once; `later` after the response."""
+    """Everything of a session. `say` sends an event at once; `later` after the response. working: around long work."""
 
-    def __init__(self, say: Callable[[str, Json], None]) -> None:
-        self.say = say
+    def __init__(self, say: Callable[[str, Json], None], working: Working = lambda title: nullcontext()) -> None:
+        self.say, self.working = say, working
         self.state: State = "new"
         self.events_later: list[tuple[str, Json]] = []
         self.client = Arguments({})
@@ -48,6 +51,8 @@ class Session:
         self.references = References()
         self._debuggee: Debuggee | None = None
         self._numbers = 0
+        self.focus = 0
+        """The thread that moved last."""
         self.reasons: dict[int, list[str]] = {}
         """Why each thread stands where it stands, if an exception says so."""
 
@@ -88,7 +93,7 @@ class Session:
 
     @debuggee.setter
     def debuggee(self, one: Debuggee) -> None:
-        self._debuggee = one
+        self._debuggee, self.focus = one, one.first + 1
 
     @property
     def launched(self) -> bool:
@@ -125,25 +130,59 @@ class Session:
         found = [one.stop for ones in self.breakpoints.values() for one in ones if one.stop is not None]
         return [*found, *self.filters]
 
-    def go(self, thread: int, target: int, reason: str, *, stopping: bool = True) -> None:
-        """Move a lane; the editor hears where it stopped, and why.
+    def go(self, thread: int, target: int, reason: str, *, stopping: bool = True, alone: bool = False) -> None:
+        """Move a lane, and the others along with it; the editor hears where they stopped, and why.
 
-        stopping: whether breakpoints stop it on the way.
+        stopping: whether breakpoints stop it on the way. alone: the others stay where they are.
         """
-        lane = self.lane(thread)
-        passed = move(lane, self.stops if stopping else (), target)
+        moved, group = self.lane(thread), self.debuggee.group
+        stops = self.stops if stopping else []
+        passed = move(moved, stops, target)
+        other = None if alone else self._other(moved, stops, passed.place, passed.stops)
+        if other is None:
+            group.go(moved, passed.place, alone=alone)
+        else:
+            lane, place, passed.stops = other
+            group.go(lane, place)
+            thread = lane.number + 1
         for place, text in passed.logged:
-            self.output(text, "stdout", lane, place)
+            if place <= moved.place:
+                self.output(text, "stdout", moved, place)
         if passed.left_out:
             self.output(f"{counted(passed.left_out, 'line')} of log points left out")
-        lane.place = passed.place
         self.stopped(thread, passed.stops, reason)
+
+    def _other(
+        self, moved: Lane, stops: list[Stop], target: int, own: list[Stop]
+    ) -> tuple[Lane, int, list[Stop]] | None:
+        """The first other lane that comes to a breakpoint of an instruction, or of memory, while a lane goes to a
+        place. own: what stops the lane there."""
+        if len(self.debuggee.lanes) == 1:
+            return None
+        group, forward = self.debuggee.group, target > moved.place
+        able = [stop for stop in stops if stop.stops_any_lane]
+        if any(stop.needs_trace for stop in able) and (steps := group.untraced_steps) > MOST_ASKED:
+            able = [stop for stop in able if not stop.needs_trace]
+            self.output(f"conditions of breakpoints were asked of one thread: the others ran {counted(steps, 'step')}")
+        found: list[tuple[int, int, int, Stop]] = []
+        for stop in able:
+            if stop.data is not None:
+                ways = group.others_touched(moved, stop.data.is_touched, target, any(one.data for one in own))
+            else:
+                ways = group.others_passed(moved, stop.instructions, target)
+            found += [(when if forward else -when, lane.number, place, stop) for when, lane, place in ways]
+        found.sort(key=lambda one: one[:3])
+        for _, number, place, stop in found:
+            lane = self.debuggee.lanes[number]
+            if stop.acts(lane, place):
+                return lane, place, [stop]
+        return None
 
     def stopped(self, thread: int, stops: list[Stop], reason: str, text: str = "") -> None:
         """Tell the editor that a thread stands."""
         lane = self.lane(thread)
         self.references.forget()
-        self.state = "stopped"
+        self.state, self.focus = "stopped", thread
         texts = [found for stop in stops if (found := stop.text(lane.place))]
         self.reasons = {thread: texts}
         numbers = [stop.number for stop in stops if stop.number]
@@ -157,6 +196,13 @@ class Session:
         if text or texts:
             content["description"] = content["text"] = text or "; ".join(texts)
         self.later("stopped", **content)
+
+    def changed(self, lane: Lane, names: str) -> None:
+        """Tell the editor that a what-if has changed what follows."""
+        self.references.forget()
+        if self.client.flag("supportsInvalidatedEvent", False):
+            self.later("invalidated", areas=["variables", "stacks"])
+        self.output(f"what-if at step {lane.place}: {names}; {lane.trace.title}")
 
     def begin(self) -> None:
         """Begin, as soon as it is launched and configured."""

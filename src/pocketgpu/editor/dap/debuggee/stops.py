@@ -8,17 +8,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
+import numpy as np
+
+from pocketgpu.editor.dap.debuggee.group import arrivals
 from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.editor.dap.expressions import Expression, parse, parse_log
 from pocketgpu.editor.dap.expressions.parser import Log, holds
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
+from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.strange import outside, unwritten
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.trace_memory import Touched
 from pocketgpu.late_dataclass import dataclass
 
 MOST_LOGGED: Final = 500
@@ -39,7 +45,8 @@ class Stop:
     """A reason to stop at some places.
 
     reason: of the protocol's stopped event. places: in ascending order. text: for people, by place. condition, hits,
-    log: of breakpoints. number: of the breakpoint, 0 for what is none.
+    log: of breakpoints. number: of the breakpoint, 0 for what is none. instructions: at which it stops any lane; data:
+    in memory, at whose accesses it does. Others only stop the lane that is moved.
     """
 
     reason: str
@@ -49,7 +56,21 @@ class Stop:
     hits: tuple[str, int] | None = None
     log: Log | None = None
     number: int = 0
+    instructions: frozenset[int] = frozenset()
+    data: Data | None = None
     _known: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    _counts: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    @property
+    def stops_any_lane(self) -> bool:
+        """Whether it also stops when another lane comes to it."""
+        shared = self.data is not None and self.data.space in ("global", "shared")
+        return self.log is None and (bool(self.instructions) or shared)
+
+    @property
+    def needs_trace(self) -> bool:
+        """Whether it takes the trace of a lane to say if it stops there."""
+        return self.condition is not None or self.hits is not None
 
     def at(self, lane: Lane) -> list[int]:
         """Its places in a lane, whatever its condition says."""
@@ -65,9 +86,17 @@ class Stop:
         if self.hits is None:
             return True
         sign, wanted = self.hits
+        return _COMPARED[sign](self._count(lane, bisect_right(self.at(lane), place)), wanted)
+
+    def _count(self, lane: Lane, many: int) -> int:
+        """At how many of the first places the condition is true."""
+        if self.condition is None:
+            return many
+        counts = self._counts.setdefault((id(lane), lane.version), [0])
         known = self.at(lane)
-        before = known[: bisect_right(known, place)]
-        return _COMPARED[sign](sum(self._true(lane, one) for one in before), wanted)
+        while len(counts) <= many:
+            counts.append(counts[-1] + self._true(lane, known[len(counts) - 1]))
+        return counts[many]
 
     def _true(self, lane: Lane, place: int) -> bool:
         try:
@@ -76,7 +105,9 @@ class Stop:
             return True
 
 
-def stop_of(given: Arguments, reason: str, number: int, places: Places) -> Stop:
+def stop_of(
+    given: Arguments, reason: str, number: int, places: Places, instructions: frozenset[int] = frozenset()
+) -> Stop:
     """A breakpoint with the conditions that an editor gives it.
 
     :raises UsageError: a condition is no expression.
@@ -88,39 +119,81 @@ def stop_of(given: Arguments, reason: str, number: int, places: Places) -> Stop:
     return Stop(
         reason, places, condition=parse(condition) if condition.strip() else None,
         hits=(match[1] or "", int(match[2])) if match is not None else None,
-        log=parse_log(log) if log else None, number=number,
+        log=parse_log(log) if log else None, number=number, instructions=instructions,
     )  # fmt: skip
 
 
-def places_of(numbers: Sequence[int]) -> Places:
-    """The places at which control comes to one of some instructions, which belong to one line."""
-    wanted = frozenset(numbers)
+def stop_at(given: Arguments, reason: str, number: int, numbers: Sequence[int]) -> Stop:
+    """A breakpoint where control comes to one of some instructions, which belong to one line.
+
+    :raises UsageError: a condition is no expression.
+    """
+    wanted = np.array(numbers, np.int64)
 
     def places(lane: Lane) -> list[int]:
-        found, before = [], -1
-        for step in lane.trace.steps:
-            number = step.number
-            if number in wanted and (before not in wanted or number <= before):
-                found.append(step.index)
-            before = number
+        found: list[int] = arrivals(lane.ways.numbers, wanted).tolist()
         return found
 
-    return places
+    return stop_of(given, reason, number, places, frozenset(numbers))
 
 
-def places_of_data(names: frozenset[str], read: bool, write: bool) -> Places:
-    """The places of reads of registers, and those right after writes."""
+@dataclass(frozen=True)
+class Data:
+    """What a data breakpoint watches: registers and constants by name, and bytes of a space of memory. read, write:
+    which accesses it stops at."""
+
+    names: frozenset[str] = frozenset()
+    space: str = ""
+    address: int = 0
+    size: int = 0
+    read: bool = False
+    write: bool = True
+
+    def is_touched(self, one: Touched) -> bool:
+        """Whether an access of some lane is one that it stops at."""
+        wanted = ("store" if self.write else "", "load" if self.read else "", "atomic")
+        return one.kind in wanted and self._overlaps(one.space, one.address, one.size)
+
+    def is_read(self, step: Step) -> bool:
+        """Whether a step reads any of it."""
+        if any(name in self.names for value in step.reads for name in value.names):
+            return True
+        words = (memory_word(name) for value in step.reads for name in value.names) if self.space else ()
+        return self._in_accesses(step, "load") or any(
+            word is not None and self._overlaps(word.space, word.address, WORD) for word in words
+        )
+
+    def is_written(self, step: Step) -> bool:
+        """Whether a step writes any of it, perhaps with the same value."""
+        return any(name in self.names for change in step.writes for name in change.names) or self._in_accesses(
+            step, "store"
+        )
+
+    def _in_accesses(self, step: Step, kind: str) -> bool:
+        return any(
+            one.kind in (kind, "atomic") and self._overlaps(one.space, one.address, one.size) for one in step.accesses
+        )
+
+    def _overlaps(self, space: str, address: int, size: int) -> bool:
+        return space == self.space and address < self.address + self.size and self.address < address + size
+
+
+def stop_at_data(given: Arguments, number: int, data: Data) -> Stop:
+    """A data breakpoint: the places of reads, and those right after writes.
+
+    :raises UsageError: a condition is no expression.
+    """
 
     def places(lane: Lane) -> list[int]:
         found = set()
         for step in lane.trace.steps:
-            if read and any(name in names for value in step.reads for name in value.names):
+            if data.read and data.is_read(step):
                 found.add(step.index)
-            if write and any(name in names for change in step.writes for name in change.names):
+            if data.write and data.is_written(step):
                 found.add(step.index + 1)
         return sorted(found)
 
-    return places
+    return replace(stop_of(given, "data breakpoint", number, places), data=data)
 
 
 # -- exceptions -------------------------------------------------------------------------------------------------------
@@ -236,5 +309,5 @@ def move(lane: Lane, stops: Sequence[Stop], target: int, most_logged: int = MOST
 
 
 __all__ = [
-    "FILTERS", "Passed", "Stop", "move", "places_of", "places_of_data", "stop_of", "stop_of_filter",
+    "FILTERS", "Data", "Passed", "Stop", "move", "stop_at", "stop_at_data", "stop_of", "stop_of_filter",
 ]  # fmt: skip

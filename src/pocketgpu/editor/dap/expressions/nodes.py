@@ -21,11 +21,13 @@ from pocketgpu.editor.dap.expressions.values import (
     truth,
 )
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.memory_words import name_of
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.late_dataclass import dataclass
 
 COMPONENTS: Final = "xyzw"
 _COLOURS: Final = str.maketrans("rgba", COMPONENTS)
+_MOST_ADDRESS: Final = 1 << 40
 _MOST_WHOLE: Final = 1 << 128
 """Whole numbers of expressions are smaller."""
 
@@ -166,6 +168,38 @@ class Named(Expression):
 
 
 @dataclass(frozen=True)
+class Loaded(Expression):
+    """A word of memory. space: of memory; place: its address, one number or two words, the lower one first."""
+
+    space: str
+    place: Expression
+
+    def _found(self, registers: Registers) -> Value:
+        value = self.place.value(registers)
+        if isinstance(value, tuple) or self.place.names(registers):
+            words = self.place.words(registers)
+            if not 1 <= len(words) <= 2:
+                raise UsageError(f"an address has one or two words, not {len(words)}")
+            value = sum(word << WORD_BITS * n for n, word in enumerate(words))
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST_ADDRESS:
+            raise UsageError(f"{value} is no address")
+        name = name_of(self.space, value)
+        found = registers.find(name)
+        if found is None:
+            raise UsageError(f"nothing is at {name}")
+        return found
+
+    def value(self, registers: Registers) -> Plain:
+        return self._found(registers).bits
+
+    def words(self, registers: Registers) -> list[int]:
+        return [self._found(registers).bits]
+
+    def names(self, registers: Registers) -> list[str]:
+        return [self._found(registers).name]
+
+
+@dataclass(frozen=True)
 class Typed(Expression):
     """The words of an expression as another type."""
 
@@ -262,6 +296,6 @@ class Call(Expression):
 
 
 __all__ = [
-    "BINARY", "COMPONENTS", "FUNCTIONS", "UNARY", "Binary", "Both", "Call", "Expression", "Literal", "Named", "Not",
-    "Registers", "Typed", "Unary", "Vector",
+    "BINARY", "COMPONENTS", "FUNCTIONS", "UNARY", "Binary", "Both", "Call", "Expression", "Literal", "Loaded", "Named",
+    "Not", "Registers", "Typed", "Unary", "Vector",
 ]  # fmt: skip

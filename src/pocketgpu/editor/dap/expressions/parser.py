@@ -14,6 +14,7 @@ from pocketgpu.editor.dap.expressions.nodes import (
     Call,
     Expression,
     Literal,
+    Loaded,
     Named,
     Not,
     Registers,
@@ -23,9 +24,12 @@ from pocketgpu.editor.dap.expressions.nodes import (
 )
 from pocketgpu.editor.dap.expressions.values import TYPES, Plain, truth
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.trace_memory import SPACES
 
 MOST_LETTERS: Final = 1000
 """Of an expression."""
+MEMORIES: Final = SPACES[:3]
+"""Spaces whose words are written as `global[0x100000000]`."""
 MOST_DEPTH: Final = 40
 """Parentheses and signs within each other."""
 LEVELS: Final = (("==", "!=", "<=", ">=", "<", ">"), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
@@ -165,6 +169,11 @@ class _Parser:
             if len(operands) != wanted:
                 raise UsageError(f"{word} takes {wanted} values, not {len(operands)}")
             return Call(word, tuple(operands))
+        if word in MEMORIES and self.take("["):
+            self.deeper()
+            place = self.list("]")
+            self.depth -= 1
+            return Loaded(word, place[0] if len(place) == 1 else Vector(tuple(place)))
         return Named(word)
 
     def list(self, closing: str) -> list[Expression]:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
+from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.memory import Place, place_of, reference_of
 from pocketgpu.editor.dap.debuggee.session import Breakpoint, Session
-from pocketgpu.editor.dap.debuggee.stops import FILTERS, places_of, places_of_data, stop_of, stop_of_filter
+from pocketgpu.editor.dap.debuggee.stops import FILTERS, Data, stop_at, stop_at_data, stop_of_filter
 from pocketgpu.editor.dap.expressions import parse
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
+from pocketgpu.wording import counted
 
 _SEPARATOR = " "
 """Between registers in the id of data."""
+_MEMORY = "@"
+"""How the id of memory begins."""
+_WAYS = ["read", "write", "readWrite"]
+MOST_WATCHED: Final = 1 << 16
+"""Bytes of memory of a data breakpoint."""
 
 
 def resolve(session: Session, one: Breakpoint) -> Json:
@@ -70,7 +80,7 @@ def _resolve_line(session: Session, one: Breakpoint) -> Json:
     if line is None:
         raise UsageError("no instruction comes from this line or a later one")
     numbers = lines[line]
-    one.stop = stop_of(one.given, "breakpoint", one.number, places_of(numbers))
+    one.stop = stop_at(one.given, "breakpoint", one.number, numbers)
     documents = session.debuggee.main.documents
     source, line = documents.place(numbers[0]) if "path" in one.source else (documents.source(""), line)
     return {"line": session.line_out(line), "source": source,
@@ -95,7 +105,7 @@ def _resolve_instruction(session: Session, one: Breakpoint) -> Json:
     number = documents.number_at(address)
     if number is None or documents.listing.address_of(number) != address:
         raise UsageError(f"no instruction is at {address:#x}")
-    one.stop = stop_of(one.given, "instruction breakpoint", one.number, places_of([number]))
+    one.stop = stop_at(one.given, "instruction breakpoint", one.number, [number])
     source, line = documents.place(number)
     return {"instructionReference": f"{address:#x}", "source": source, "line": session.line_out(line)}
 
@@ -104,18 +114,46 @@ def _resolve_instruction(session: Session, one: Breakpoint) -> Json:
 def data_breakpoint_info(session: Session, given: Arguments) -> Json:
     name = given.text("name")
     _, lane = session.lane_of(given)
+    size = given.number("bytes", WORD)
+    if not 1 <= size <= MOST_WATCHED:
+        raise UsageError(f"{short(size)} bytes; 1 to {MOST_WATCHED} can be watched", location="bytes")
+    if given.flag("asAddress", False):
+        return _info_of_memory(lane, place_of(name, "name"), size)
     text = name
     if "variablesReference" in given and given.number("variablesReference"):
-        parts, lane = session.references.parts(given.number("variablesReference"), False)
-        text = next((one.expression for one in parts if one.name == name and one.expression), name)
+        one, lane = session.references.named(given.number("variablesReference"), name)
+        if one is not None and one.reference and not one.expression:
+            return _info_of_memory(lane, place_of(one.reference), min(max(one.size, 1), MOST_WATCHED))
+        text = one.expression if one is not None and one.expression else name
     try:
-        names = parse(text).names(lane.registers())
+        registers = lane.registers()
+        names = parse(text).names(registers)
+        found = [registers.find(one) for one in names]
     except UsageError as error:
         return {"dataId": None, "description": error.message}
-    if not names or any(one not in lane.trace.start for one in names):
-        return {"dataId": None, "description": f"{short(name)} is no register"}
-    return {"dataId": _SEPARATOR.join(names), "description": text, "accessTypes": ["read", "write", "readWrite"],
-            "canPersist": True}  # fmt: skip
+    if not names or None in found:
+        return {"dataId": None, "description": f"{short(name)} is no register, constant or word of memory"}
+    word = memory_word(names[0]) if len(names) == 1 else None
+    if word is not None:
+        return _info_of_memory(lane, Place(*word), size)
+    ways = _WAYS if all(one in lane.trace.start for one in names) else ["read"]
+    return {"dataId": _SEPARATOR.join(names), "description": text, "accessTypes": ways, "canPersist": True}
+
+
+def _info_of_memory(lane: Lane, place: Place, size: int) -> Json:
+    space, address = place.space, place.address
+    data, _ = lane.memory.read(space, address, size, lane.time.tick(lane))
+    if len(data) < size:
+        return {"dataId": None, "description": f"nothing is at {reference_of(space, address + len(data))}"}
+    words = {lane.memory.name(space, at) for at in range(address & -WORD, address + size, WORD)}
+    if words <= lane.trace.constants.keys():  # constants that instructions name
+        return {"dataId": _SEPARATOR.join(sorted(words)), "accessTypes": ["read"], "canPersist": True,
+                "description": f"constants at {address:#x}"}  # fmt: skip
+    ways = ["read"] if space == "constant" else _WAYS
+    return {
+        "dataId": f"{_MEMORY}{reference_of(space, address)}{_SEPARATOR}{size}", "accessTypes": ways,
+        "description": f"{counted(size, 'byte')} of {space} memory at {address:#x}", "canPersist": True,
+    }  # fmt: skip
 
 
 def set_data_breakpoints(session: Session, given: Arguments) -> Json:
@@ -123,15 +161,24 @@ def set_data_breakpoints(session: Session, given: Arguments) -> Json:
 
 
 def _resolve_data(session: Session, one: Breakpoint) -> Json:
-    names = one.given.text("dataId").split(_SEPARATOR)
-    known = session.debuggee.main.trace.start
-    if any(name not in known for name in names):
+    parts = one.given.text("dataId").split(_SEPARATOR)
+    trace = session.debuggee.main.trace
+    if parts[0].startswith(_MEMORY):
+        size = int(parts[1]) if len(parts) == 2 and parts[1].isdigit() and len(parts[1]) < 8 else 0
+        if not 1 <= size <= MOST_WATCHED:
+            raise UsageError("this is no range of memory")
+        space, address, _ = place_of(parts[0].removeprefix(_MEMORY), "dataId")
+        data, readonly = Data(space=space, address=address, size=size), space == "constant"
+    elif all(name in trace.start or name in trace.constants for name in parts):
+        data, readonly = Data(frozenset(parts)), any(name not in trace.start for name in parts)
+    else:
         raise UsageError("these are no registers of the program")
-    way = one.given.text("accessType", "write")
-    if way not in ("read", "write", "readWrite"):
+    way = one.given.text("accessType", "read" if readonly else "write")
+    if way not in _WAYS:
         raise UsageError(f"{short(way)} is no way to access data")
-    places = places_of_data(frozenset(names), way != "write", way != "read")
-    one.stop = stop_of(one.given, "data breakpoint", one.number, places)
+    if readonly and way != "read":
+        raise UsageError("no instruction writes constants", hint='"accessType": "read" stops before what reads them.')
+    one.stop = stop_at_data(one.given, one.number, replace(data, read=way != "write", write=way != "read"))
     return {}
 
 

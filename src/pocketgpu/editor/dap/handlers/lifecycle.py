@@ -17,6 +17,7 @@ ALWAYS: Final = {
     "supportsSteppingGranularity": True, "supportsValueFormattingOptions": True, "supportsEvaluateForHovers": True,
     "supportsExceptionFilterOptions": True, "supportsExceptionOptions": False, "supportsDelayedStackTraceLoading": True,
     "supportsSingleThreadExecutionRequests": True, "supportTerminateDebuggee": False,
+    "supportsDataBreakpointBytes": True,
 }  # fmt: skip
 """Capabilities that no request of the table stands for."""
 
@@ -31,7 +32,7 @@ def initialize(session: Session, given: Arguments, capabilities: Json) -> Json:
 
 def launch(session: Session, given: Arguments) -> None:
     configuration = read_configuration(given)
-    session.debuggee = launched(configuration)
+    session.debuggee = launched(configuration, session.working)
     session.configuration = configuration
     session.state = "being configured"
     lane = session.debuggee.main
@@ -61,7 +62,7 @@ def restart(session: Session, given: Arguments) -> None:
         again = read_configuration(arguments)
     if again is None:
         raise UsageError("nothing was launched")
-    session.debuggee = launched(again)
+    session.debuggee = launched(again, session.working)
     session.configuration = again
     resolve_all(session)
     session.begin()
@@ -76,7 +77,7 @@ def disconnect(session: Session, given: Arguments) -> None:
 
 
 def cancel(session: Session, given: Arguments) -> None:
-    """Requests are answered one after another, so the one to cancel has been answered."""
+    """The adapter has heard of it (`Adapter.hear`): what it names has ended."""
 
 
 def threads(session: Session, given: Arguments) -> Json:

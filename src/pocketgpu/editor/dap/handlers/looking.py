@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pocketgpu.editor.dap.debuggee.documents import address_of
 from pocketgpu.editor.dap.debuggee.lane import Lane
+from pocketgpu.editor.dap.debuggee.memory import reference_of
 from pocketgpu.editor.dap.debuggee.session import FRAMES, Session, failed
 from pocketgpu.editor.dap.debuggee.variables import Variable, scopes_of, text_of, variables_of
 from pocketgpu.editor.dap.expressions import Expression, parse, shown
-from pocketgpu.editor.dap.expressions.nodes import FUNCTIONS
+from pocketgpu.editor.dap.expressions.nodes import FUNCTIONS, Typed
 from pocketgpu.editor.dap.protocol.messages import Arguments, Json, short
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.inspect.stepping.calls import calls_among
+from pocketgpu.inspect.stepping.memory_words import WORD, memory_word
 
 MOST_INSTRUCTIONS: Final = 4096
 """Of a `disassemble`."""
@@ -34,20 +38,35 @@ def stack_trace(session: Session, given: Arguments) -> Json:
 
 
 def _frames(session: Session, thread: int, lane: Lane) -> list[Json]:
-    trace, documents = lane.trace, lane.documents
-    calls = lane.ways.calls[lane.place]
-    numbers = [lane.number, *(trace[step].number for step in reversed(calls))]
+    """The frames of a lane. One that nobody has looked at is not traced for that: what its warp ran says enough."""
+    group, place = session.debuggee.group, lane.place
+    numbers, shown = group.instructions(lane), lane if lane.is_traced else group.leader
+    if place >= len(numbers) and not lane.is_traced:
+        shown, numbers = lane, lane.ways.numbers
+        place = lane.place
+    if not len(numbers):
+        raise UsageError("this lane takes no part in the warp")
+    documents, ended = shown.documents, place >= len(numbers)
+    calls = (
+        lane.ways.calls[place] if lane.is_traced
+        else calls_among(documents.listing, numbers[: place + 2].tolist())[place]
+    )  # fmt: skip
+    around = [int(numbers[min(place, len(numbers) - 1)]), *(int(numbers[step]) for step in reversed(calls))]
+    of = f" of {len(numbers)}" if lane.is_traced else ""
+    inactive = group.is_inactive(lane) and not ended
     found = []
-    for depth, number in enumerate(numbers):
-        outer = len(numbers) - 1 - depth
-        entry = trace[calls[outer - 1]].to if outer else None
-        name = trace.name if entry is None else documents.routine(entry)
-        where = "end" if lane.at_end else f"step {lane.place}" if depth == 0 else f"step {calls[outer]}"
+    for depth, number in enumerate(around):
+        outer = len(around) - 1 - depth
+        entry = documents.listing.address_of(int(numbers[calls[outer - 1] + 1])) if outer else 0
+        name = documents.routine(entry) if outer else shown.trace.name
+        where = "end" if ended else f"step {place}" if depth == 0 else f"step {calls[outer]}"
+        where += of + ", inactive here" * (inactive and depth == 0)
         source, line = documents.place(number)
         found.append({
-            "id": thread * FRAMES + depth, "name": f"{name} ({where} of {len(trace)})", "source": source,
+            "id": thread * FRAMES + depth, "name": f"{name} ({where})", "source": source,
             "line": session.line_out(line), "column": session.line_out(1), "moduleId": 1, "canRestart": True,
             "instructionPointerReference": f"{documents.listing.address_of(number):#x}",
+            **({"presentationHint": "subtle"} if inactive else {}),
         })  # fmt: skip
     return found
 
@@ -56,11 +75,12 @@ def scopes(session: Session, given: Arguments) -> Json:
     given.number("frameId")
     _, lane = session.lane_of(given)
     found = []
-    for name, parts in scopes_of(lane):
-        one: Json = {"name": name, "variablesReference": session.references.add(parts, lane), "expensive": False}
-        if name == "constants":
-            one |= {"namedVariables": len(lane.trace.constants)}
-        found.append(one)
+    for one in scopes_of(lane):
+        shown: Json = {"name": one.name, "variablesReference": session.references.add(one.contents, lane),
+                       "expensive": one.expensive}  # fmt: skip
+        if one.count is not None:
+            shown["namedVariables"] = one.count
+        found.append(shown)
     return {"scopes": found}
 
 
@@ -69,13 +89,14 @@ def _hexadecimal(given: Arguments) -> bool:
 
 
 def variables(session: Session, given: Arguments) -> Json:
-    found, lane = session.references.parts(given.number("variablesReference"), _hexadecimal(given))
-    if given.text("filter", "named") == "indexed":
-        return {"variables": []}
-    first = max(given.number("start", 0), 0)
-    count = given.number("count", 0)
-    part = found[first : first + count if count > 0 else None]
-    return {"variables": [session.references.to_json(one, lane) for one in part]}
+    which = given.text("filter", "")
+    if which not in ("", "named", "indexed"):
+        raise UsageError(f"{short(which)} is no kind of variables", location="filter")
+    found, lane = session.references.some(
+        given.number("variablesReference"), _hexadecimal(given), which, max(given.number("start", 0), 0),
+        max(given.number("count", 0), 0),
+    )  # fmt: skip
+    return {"variables": [session.references.to_json(one, lane) for one in found]}
 
 
 # -- expressions ------------------------------------------------------------------------------------------------------
@@ -88,7 +109,8 @@ def evaluate(session: Session, given: Arguments) -> Json:
     else:
         one = _evaluated(lane, text, _hexadecimal(given))
     found = session.references.to_json(one, lane)
-    return {"result": found["value"], "type": one.kind, "variablesReference": found["variablesReference"]}
+    more: Json = {name: found[name] for name in ("memoryReference", "indexedVariables") if name in found}
+    return {"result": found["value"], "type": one.kind, "variablesReference": found["variablesReference"], **more}
 
 
 def _assignment(text: str) -> tuple[str, str, str]:
@@ -112,6 +134,9 @@ def _evaluated(lane: Lane, text: str, hexadecimal: bool) -> Variable:
             values = [one for name in names if (one := registers.find(name)) is not None]
             found = variables_of(values, hexadecimal, not lane.at_end)
             if len(found) == 1 and len(values) == 1:
+                word = memory_word(names[0])
+                if word is not None:  # its bytes can be shown, too
+                    return replace(found[0], reference=reference_of(*word, lane.number), size=WORD)
                 return found[0]
             shown_text = "(" + ", ".join(text_of(one, hexadecimal) for one in values) + ")"
             return Variable(text, shown_text, values[0].kind, text, lambda _: found)
@@ -122,10 +147,11 @@ def _evaluated(lane: Lane, text: str, hexadecimal: bool) -> Variable:
 
 def set_variable(session: Session, given: Arguments) -> Json:
     name = given.text("name")
-    parts, lane = session.references.parts(given.number("variablesReference"), False)
-    one = next((one for one in parts if one.name == name), None)
+    one, lane = session.references.named(given.number("variablesReference"), name)
     if one is None or not one.settable or not one.expression:
-        raise UsageError(f"{short(name)} cannot be set", hint="Registers can.")
+        raise UsageError(
+            f"{short(name)} cannot be set", hint="Registers, constants and whole words of memory can, before the end.",
+        )  # fmt: skip
     return _answer(session, lane, _set(session, lane, parse(one.expression), given.text("value")))
 
 
@@ -140,18 +166,17 @@ def _answer(session: Session, lane: Lane, one: Variable) -> Json:
 
 
 def _set(session: Session, lane: Lane, target: Expression, text: str) -> Variable:
-    """What-if: a register has another value from here on."""
+    """What-if: a register or a word of memory has another value from here on."""
     try:
         names = lane.set(target, parse(text))
     except (ArithmeticError, ValueError, TypeError) as error:
         raise UsageError(f"this has no value: {error}") from None
-    session.references.forget()
-    if session.client.flag("supportsInvalidatedEvent", False):
-        session.later("invalidated", areas=["variables", "stacks"])
-    session.output(f"what-if at step {lane.place}: {', '.join(names)}; {lane.trace.title}")
+    session.changed(lane, ", ".join(names))
     registers = lane.registers()
     values = [one for name in names if (one := registers.find(name)) is not None]
     found = variables_of(values, False, True)
+    if isinstance(target, Typed):
+        return Variable(found[0].name, shown(target.value(registers)), target.kind, found[0].expression)
     return found[0]
 
 

@@ -20,27 +20,32 @@ def _taken(session: Session, given: Arguments) -> tuple[int, Lane, bool]:
     return thread, session.lane(thread), _GRANULARITIES[granularity]
 
 
-def _forward(session: Session, thread: int, lane: Lane, target: int) -> None:
+def _alone(given: Arguments) -> bool:
+    """Whether only this thread is to move: the others of its warp stay."""
+    return given.flag("singleThread", False)
+
+
+def _forward(session: Session, given: Arguments, thread: int, lane: Lane, target: int) -> None:
     """Move on; a step from the end ends the session."""
+    alone = _alone(given)
     if lane.at_end:
         session.terminate()
     else:
-        session.go(thread, target, "step")
+        session.go(thread, target, "step", alone=alone)
 
 
 def continue_(session: Session, given: Arguments) -> Json:
     thread, lane, _ = _taken(session, given)
-    _forward(session, thread, lane, len(lane.trace))
-    return {"allThreadsContinued": False}
+    _forward(session, given, thread, lane, len(lane.trace))
+    return {"allThreadsContinued": not _alone(given)}
 
 
 def _step(session: Session, given: Arguments, into: bool) -> None:
     """A step forward, into calls or over them."""
     thread, lane, lines = _taken(session, given)
     place = lane.place
-    _forward(
-        session, thread, lane, place if lane.at_end else lane.ways.step(place, forward=True, into=into, lines=lines)
-    )
+    target = place if lane.at_end else lane.ways.step(place, forward=True, into=into, lines=lines)
+    _forward(session, given, thread, lane, target)
 
 
 def next_(session: Session, given: Arguments) -> None:
@@ -53,24 +58,25 @@ def step_in(session: Session, given: Arguments) -> None:
 
 def step_out(session: Session, given: Arguments) -> None:
     thread, lane, _ = _taken(session, given)
-    _forward(session, thread, lane, lane.place if lane.at_end else lane.ways.out(lane.place))
+    _forward(session, given, thread, lane, lane.place if lane.at_end else lane.ways.out(lane.place))
 
 
 def step_back(session: Session, given: Arguments) -> None:
     thread, lane, lines = _taken(session, given)
-    _back(session, thread, lane, lane.ways.step(lane.place, forward=False, into=False, lines=lines))
+    _back(session, given, thread, lane, lane.ways.step(lane.place, forward=False, into=False, lines=lines))
 
 
 def reverse_continue(session: Session, given: Arguments) -> None:
     thread, lane, _ = _taken(session, given)
-    _back(session, thread, lane, 0)
+    _back(session, given, thread, lane, 0)
 
 
-def _back(session: Session, thread: int, lane: Lane, target: int) -> None:
+def _back(session: Session, given: Arguments, thread: int, lane: Lane, target: int) -> None:
+    alone = _alone(given)
     if lane.place == 0:
         session.stopped(thread, [], "entry", "the beginning of the program")
     else:
-        session.go(thread, target, "step")
+        session.go(thread, target, "step", alone=alone)
 
 
 def pause(session: Session, given: Arguments) -> None:
@@ -90,7 +96,7 @@ def restart_frame(session: Session, given: Arguments) -> None:
 
 def goto_targets(session: Session, given: Arguments) -> Json:
     """The steps at which control comes to a line: up to one before and one after the place."""
-    lane = session.debuggee.main
+    lane = session.lane(session.focus)
     lines = lane.documents.lines(given.part("source"))
     numbers = (lines or {}).get(session.line_in(given.number("line")), [])
     found = [lane.trace.visits.find(numbers, lane.place, forward) for forward in (True, False)] if numbers else []

@@ -312,7 +312,7 @@ def _one_name(lane: Lane, place: int, name: str, hexadecimal: bool, shown_as: st
         return []
     text = ", ".join(text_of(one, hexadecimal) for one in values)
     kind = values[0].kind if len(values) == 1 else f"{values[0].kind} x {len(values)}"
-    settable = not lane.at_end and values[0].name in lane.trace.start
+    settable = not lane.at_end
     return [
         Variable(shown_as or name, text if len(values) == 1 else f"({text})", kind, name,
                  lambda hexadecimal: variables_of(values, hexadecimal, settable), settable)

@@ -164,7 +164,10 @@ def clicked(widget: Widget, console: str) -> str:
     widget.at_rest("f0")
     assert widget.digest() == sha256(run.seek("f0").pictures[screen].pixels[..., :3].tobytes()).hexdigest()
     x, y = PIXELS[console]
+    place = widget.of("pg-picture", f"element.view.pointOf({x}, {y})")
+    widget.box.locator("pg-canvas").hover(position={"x": 10, "y": 10})
     widget.click_pixel(x, y)
+    assert widget.of("pg-picture", f"element.view.pointOf({x}, {y})") == place  # what is said of it moves nothing
     address = f"f0/{screen}/px{x},{y}"
     widget.at_rest(address)
     because = " ".join(run.why(address).because.split())

@@ -25,6 +25,18 @@ export class PicturePanel extends Panel {
     panelStyles,
     pictureStyles,
     css`
+      :host {
+        container-type: inline-size;
+      }
+      /* What the line says of a pixel must not move the picture away below the pointer. */
+      @container (max-width: 480px) {
+        .status {
+          box-sizing: border-box;
+          height: 43px;
+          overflow-y: auto;
+          align-content: start;
+        }
+      }
       .key {
         display: inline-block;
         width: 10px;

@@ -7,8 +7,8 @@
 `replays.py` replays and compares, `agreement.py` looks for the values that agree best with given pictures.
 """
 
+from pocketgpu.inspect.doubts.found import Agreement, CaptureDoubts, DoubtMatrix, Parting
 from pocketgpu.inspect.doubts.replays import doubts
-from pocketgpu.inspect.model.doubts import Agreement, CaptureDoubts, DoubtMatrix, Parting
 
 __all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "doubts"]
 

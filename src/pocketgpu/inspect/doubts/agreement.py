@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.model.doubts import Agreement
+from pocketgpu.inspect.doubts.found import Agreement
 from pocketgpu.late_dataclass import dataclass
 
 Pixels = NDArray[np.uint8]

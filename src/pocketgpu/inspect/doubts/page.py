@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.choices import CHOICES
-from pocketgpu.inspect.model.doubts import CaptureDoubts, DoubtMatrix
+from pocketgpu.inspect.doubts.found import CaptureDoubts, DoubtMatrix
 from pocketgpu.inspect.pages.html import document, table, text
 from pocketgpu.wording import counted
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.inspect.doubts.agreement import Distance, Pictures, Pixels, Trial, Wanted, best, compared, distance
+from pocketgpu.inspect.doubts.found import CaptureDoubts, Parting
 from pocketgpu.inspect.inspection import examine
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.doubts import CaptureDoubts, Parting
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -379,11 +379,8 @@ class Inspection(TakesTexts, ABC):
         return [as_address(place).at(step=None)]
 
     def traced(self, place: Address | str) -> Trace:
-        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: who steps
-        through it asks many small things about it. The address may name a step, which makes no difference.
-
-        :raises UsageError: see `trace`.
-        """
+        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for, as who steps
+        through it asks many small things. The address may name a step. Raises UsageError as `trace` does."""
         address = as_address(place).at(step=None)
         if self._traced is None or self._traced[0] != address:
             self._traced = None  # the memory of one long trace is enough

@@ -18,10 +18,10 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix, doubts
 from pocketgpu.inspect.doubts.agreement import Distance, best, compared, distance
+from pocketgpu.inspect.doubts.found import Parting
 from pocketgpu.inspect.doubts.page import page
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.doubts import Parting
 from pocketgpu.inspect.n3ds.inventory import doubts as of_3ds
 from pocketgpu.inspect.switch.inventory import doubts as of_switch
 

@@ -110,7 +110,7 @@ def info(
             facts = {**program.facts, "opcodes": _opcodes(program)}
             programs.append({"name": program.name, "console": program.console, **facts})
             lines.append(f"  {program.name}")
-            lines += [f"    {name.replace('_', ' ')}: {_shown(value)}" for name, value in facts.items() if value]
+            lines += [f"    {name.replace('_', ' ')}:{_shown(value)}" for name, value in facts.items() if value]
         found.append({"file": path, "kind": module.kind, **module.facts, "programs": programs})
     outcome.extra["files"] = found
     outcome.show = lambda: terminal.say("\n".join(lines))
@@ -312,8 +312,24 @@ def _opcodes(program: ShaderProgram) -> dict[str, int]:
 
 
 def _shown(value: Any) -> str:
+    """A fact as text after its name; a line for each of several things."""
     if isinstance(value, dict) and all(isinstance(one, int) for one in value.values()):
-        return " ".join(f"{name}:{count}" for name, count in value.items())
+        return " " + " ".join(f"{name}:{count}" for name, count in value.items())
+    if isinstance(value, dict) and all(isinstance(one, list) for one in value.values()):
+        return "".join(f"\n      {name}: {', '.join(map(str, one))}" for name, one in value.items())
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return "".join(f"\n      {_row(one)}" for one in value)
+    return f" {_plain(value)}"
+
+
+def _row(facts: dict[str, Any]) -> str:
+    """The first value, and the others by name."""
+    (_, first), *others = facts.items()
+    rest = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in others if value is not None)
+    return f"{first}: {rest}" if rest else str(first)
+
+
+def _plain(value: Any) -> str:
     return str(value) if isinstance(value, int | str) else json.dumps(value)
 
 

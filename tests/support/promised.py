@@ -452,7 +452,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "thread",
         "vertex",
     ),
-    "pocketgpu.inspect.doubts.Agreement": ("pixels", "to_json", "usual", "values", "wrong"),
+    "pocketgpu.inspect.doubts.Agreement": ("pixels", "to_json", "told", "usual", "values", "wrong"),
     "pocketgpu.inspect.doubts.CaptureDoubts": (
         "agreement",
         "choices",

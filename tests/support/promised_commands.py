@@ -61,7 +61,7 @@ COMMANDS: dict[str, str] = {
         "FILE VALUES --kernel -k --from --to --nan --most --text --grid --block --at --arg --shared --json --debug"
     ),
     "lsp": "--port --debug",
-    "switches": "--json --debug",
+    "switches": "NAMES --json --debug",
     "doctor": "--json --debug",
     "cache info": "--json --debug",
     "cache make": "--seconds --workers --json --debug",

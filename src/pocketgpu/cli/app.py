@@ -60,7 +60,7 @@ COMMANDS = {
     "dap": "Let an editor step through shaders: a debug adapter.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "lsp": "Help an editor with shaders, kernels and macros: a language server.",
-    "switches": "List what --set NAME=VALUE can choose.",
+    "switches": "List what --set NAME=VALUE can choose, or what NAME or a group such as 'combiner' is about.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show, fill or empty the folder of compiled code.",
     "completion": "Let the shell complete commands, options and values with the Tab key.",

@@ -49,8 +49,6 @@ MOST_LINES: Final = 20
 """Captures with a line of their own."""
 MOST_CELLS: Final = 400
 """Cells of a heat map from left to right, or from top to bottom."""
-MOST_SHOWN: Final = 255
-"""Fragments of a pixel above which the colour stays the same."""
 _OTHERS: Final = "other targets"
 _ROW: Final = 150
 """Height of a row of bars."""
@@ -152,7 +150,7 @@ def overdraw(run: Inspection, place: Address | str = "f0", over: Over = "frame")
     figure.update_xaxes(range=(-0.5, width - 0.5), constrain="domain", showgrid=False, zeroline=False)
     figure.update_yaxes(range=(height - 0.5, -0.5), scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
     notes = [f"the most of each {side}x{side} pixels" if side > 1 else ""]
-    notes += [f"{MOST_SHOWN} means so many or more" if most == MOST_SHOWN else "", tables.left_text(found.left)]
+    notes += [tables.most_text(most), tables.left_text(found.left)]
     return _laid_out(figure, f"{found}  {found.address}", tables.sentences(*notes), 3 * _ROW)
 
 
@@ -296,7 +294,7 @@ def _cells(counts: NDArray[np.uint32]) -> tuple[Cells, int]:
     """The most of each square of pixels, so that no side has more than `MOST_CELLS`; and the side of a square."""
     side = -(-max(counts.shape) // MOST_CELLS)
     height, width = counts.shape
-    padded = np.pad(np.minimum(counts, MOST_SHOWN).astype(np.uint8), ((0, -height % side), (0, -width % side)))
+    padded = np.pad(np.minimum(counts, tables.MOST_COUNT).astype(np.uint8), ((0, -height % side), (0, -width % side)))
     down, across = (size // side for size in padded.shape)
     return padded.reshape(down, side, across, side).max(axis=(1, 3)), side
 

@@ -149,6 +149,11 @@ def costs(run: Inspection, frame: int = 0) -> Table[DrawCost]:
     return Table(DrawCost, rows, str(found), left_text(found.left))
 
 
+def most_text(most: int) -> str:
+    """What a count of MOST_COUNT means; nothing for smaller ones."""
+    return f"{MOST_COUNT} means so many or more" if most == MOST_COUNT else ""
+
+
 def left_text(left: int) -> str:
     """The sentence about shapes whose fragments are not counted."""
     return f"fragments of {counted(left, 'shape')} are not counted, as they are too many" if left else ""
@@ -196,7 +201,7 @@ def overdraw(run: Inspection, place: Address | str, over: Over = "frame") -> Tab
         OverdrawCount(value, number, number / found.counts.size)
         for value, number in zip(values.tolist(), pixels.tolist(), strict=True)
     ]
-    more = f"{MOST_COUNT} means so many or more" if values.size and values[-1] == MOST_COUNT else ""
+    more = most_text(int(values[-1])) if values.size else ""
     return Table(OverdrawCount, rows, f"{found}  {found.address}", sentences(more, left_text(found.left)))
 
 

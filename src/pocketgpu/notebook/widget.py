@@ -128,7 +128,7 @@ class Viewer(anywidget.AnyWidget):
         return _height(proposal["value"])
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """What the page sets. What can't be set it is told as it is."""
+        """What the page sets. For a value that is not possible, the page is told the old one."""
         valid, refused = {}, []
         for name in sync_data.keys() & _CHECKS.keys():
             try:

@@ -20,14 +20,24 @@ from typing import Any, Final, TypeGuard
 
 from pocketgpu.displayed import line_of
 from pocketgpu.notebook.widget_machine import LentMachine
-from pocketgpu.view.answering import BAD_REQUEST, BUSY, NOT_FOUND, Reply, begin, refusal, reply_of
+from pocketgpu.view.answering import (
+    BAD_REQUEST,
+    BUSY,
+    MOST_REQUESTS,
+    MOST_TARGET,
+    NOT_FOUND,
+    Reply,
+    begin,
+    refusal,
+    reply_of,
+)
 from pocketgpu.view.questions.asking import AnyAsked
 from pocketgpu.wording import counted
 
-MOST_OPEN: Final = 96
-"""Most requests of a widget that wait, as of the server."""
-MOST_LETTERS: Final = 2048
-"""Most letters of a request's path and query, as of the server."""
+MOST_OPEN: Final = MOST_REQUESTS
+"""Most requests of a widget that wait."""
+MOST_LETTERS: Final = MOST_TARGET
+"""Most letters of a request's path and query."""
 MOST_VIEWS: Final = 64
 """Most places where a widget is shown that are known; more are as if they were none."""
 _MOST_ID: Final = 1 << 53

@@ -24,6 +24,10 @@ from pocketgpu.view.questions.asking import AnyAsked, Buffer, Download, Found, J
 from pocketgpu.view.questions.desk import Desk
 from pocketgpu.view.questions.parameters import Parameters
 
+MOST_REQUESTS: Final = 96
+"""Most requests at a time, of a server or of a widget."""
+MOST_TARGET: Final = 2048
+"""Most bytes of a request's path and query."""
 NO_STORE: Final = {"cache-control": "no-store"}
 OK: Final = 200
 BAD_REQUEST: Final = 400
@@ -56,7 +60,7 @@ def begin(machine: MachineThread[Desk], asked: AnyAsked, query: Mapping[str, str
         tab, panel = given.text("tab", ""), given.text("panel", "")
         asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
         return machine.put(asker, asked.question(given), asked.is_slow(given), given.number("turn", 0))
-    except (PocketGPUError, Overtaken, Busy) as error:
+    except Exception as error:  # who waits gets a reply, whatever went wrong
         refused: Future[Found] = Future()
         refused.set_exception(error)
         return refused

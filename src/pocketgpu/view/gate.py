@@ -21,6 +21,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 from pocketgpu.displayed import line_of
+from pocketgpu.view.answering import MOST_REQUESTS, MOST_TARGET
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -28,10 +29,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_REQUESTS: Final = 96
-"""Most requests at a time."""
-MOST_TARGET: Final = 2048
-"""Most bytes of a request's path and query."""
 TOKEN: Final = "token"
 """The name of the query's parameter with the token, in the first link."""
 _TOKEN_BYTES: Final = 24

@@ -378,7 +378,7 @@ def test_doubts_are_tried(n3ds: Inspection) -> None:
     assert isinstance(found, CaptureDoubts) and found.choices == ("texture.filter",)
     assert (found.path, found.console, found.frames, found.of) == (n3ds.capture.path, "3DS", 1, 2)
     assert found.tried == (("texture.filter", "nearest"), ("texture.filter", "linear")) and found.failed == {}
-    assert isinstance(found.agreement, Agreement) and found.agreement.wrong == 0
+    assert isinstance(found.agreement, Agreement) and found.agreement.wrong == 0 and found.agreement.told
     assert found.agreement.pixels == 400 * 240 and found.agreement.usual >= 0
     matrix = DoubtMatrix([found])
     assert len(found.partings) == len(matrix.rows)

@@ -66,7 +66,7 @@ def doubts(
     """Show which doubtful choices decide what captures show.
 
     Each capture is replayed with every value of the choices that it touches. Shown is where its pictures differ from
-    those under the defaults, and by how many pixels. 'pocketgpu switches' says what a choice is about.
+    those under the defaults, and by how many pixels. 'pocketgpu switches NAME' says what a choice is about.
     """
     from pocketgpu.inspect.doubts import DoubtMatrix
     from pocketgpu.inspect.doubts import doubts as replayed
@@ -103,8 +103,13 @@ def _pictures_in(folder: str) -> Wanted:
     """The pictures of a folder: those of `pocketgpu render --out`, or photos cut to the size of the screen."""
     from pocketgpu.inspect.pictures.comparing import read_picture
 
+    if not Path(folder).is_dir():
+        raise UsageError("there is no such folder", location=folder, hint="'pocketgpu render --out' makes one.")
     if not any(Path(folder).glob("f*.png")):
-        raise UsageError("the folder has no pictures: f0.top.png and so on", location=folder, hint="See --help.")
+        raise UsageError(
+            "the folder has no pictures: f0.top.png and so on", location=folder,
+            hint="'pocketgpu render --out' names them in this way.",
+        )  # fmt: skip
     known: dict[Path, Pixels | None] = {}
 
     def expected(frame: int, screen: str) -> Pixels | None:

@@ -393,10 +393,12 @@ def _assemble_pica(outcome: Outcome, texts: Texts, out: str | None, into: str | 
         if one.warning:
             terminal.print_note(f"{one.location}: {one.message}" + (f". {one.hint}" if one.hint else ""))
     wrong = [one for one in found if not one.warning]
-    for one in wrong[1:] if not outcome.json else ():
+    if wrong and outcome.json:
+        raise wrong[0]
+    for one in wrong[:-1]:
         terminal.print_error(one.message, one.location, one.hint)
     if wrong:
-        raise wrong[0]
+        raise wrong[-1]  # printed after the others, in the order of lines
     made = assemble_all(texts)
     if out is None or not out.endswith(".shbin"):
         return b"".join(word.to_bytes(4, "little") for word in made[0].code)

@@ -57,7 +57,7 @@ def _parse_states(text: str) -> tuple[str, ...]:
 @click.argument("patterns", nargs=-1, required=True, metavar="PATTERN...")
 @click.option(
     "--do", "what", required=True, metavar="WORK",
-    help="render, check, bench, info or verify; or diff=FOLDER: compare with the captures there.",
+    help="render, check, bench, info, doubts or verify; or diff=FOLDER: compare with the captures there.",
 )  # fmt: skip
 @click.option("--out", required=True, metavar="DIR", help="Folder for the results; created if needed.")
 @click.option("--resume", is_flag=True, help="Go on with the results in the folder.")

@@ -62,26 +62,28 @@ def best(
     pixels: int,
     trials: Sequence[Trial],
     known: Mapping[Trial, Distance],
-    replay: Callable[[dict[str, str]], Distance],
+    replay: Callable[[dict[str, str]], Distance | None],
 ) -> Agreement:
     """The values that agree best.
 
     :param usual: the distance under the defaults, of `pixels` pixels.
     :param known: that under one other value, of those that change a picture.
-    :param replay: gives that under several values.
+    :param replay: gives that under several values; None if that replay fails.
     """
     chosen: dict[str, str] = {}
     closest, found = usual, dict(known)
     while closest.sum:
         if chosen:
             open_trials = [trial for trial in trials if trial[0] not in chosen]
-            found = {trial: replay(chosen | dict([trial])) for trial in open_trials}
+            tried = {trial: replay(chosen | dict([trial])) for trial in open_trials}
+            found = {trial: there for trial, there in tried.items() if there is not None}
         trial = min(found, key=lambda one: found[one], default=None)
         if trial is None or found[trial] >= closest:
             break
         chosen |= dict([trial])
         closest = found[trial]
-    return Agreement(chosen, closest.wrong, usual.wrong, pixels)
+    found_out = Agreement(chosen, closest.wrong, usual.wrong, pixels)
+    return found_out if found_out.told else Agreement({}, closest.wrong, usual.wrong, pixels)
 
 
 def _size(picture: Pixels) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from textwrap import fill
+from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, table_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
+
+_WIDTH: Final = 79
+"""Letters of a line."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,8 +48,8 @@ class Parting(Displayed):
 class Agreement(Displayed):
     """The values that agree best with expected pictures.
 
-    values: those that are not the default; empty if nothing is better than the defaults. wrong: pixels that are not as
-    expected with them; usual: with the defaults. pixels: how many were compared.
+    values: those that bring the pictures closer than the usual ones; empty if none does. wrong: pixels that are not as
+    expected with them; usual: without them. pixels: how many were compared.
     """
 
     values: Mapping[str, str]
@@ -53,16 +57,28 @@ class Agreement(Displayed):
     usual: int
     pixels: int
 
+    @property
+    def told(self) -> bool:
+        """Whether the pictures say anything: if most pixels are wrong under every value, they are no copies."""
+        return 2 * self.wrong <= self.pixels
+
     def __str__(self) -> str:
         wrong = f"{self.wrong:,} of {counted(self.pixels, 'pixel', form=',')} wrong"
+        if not self.told:
+            share = 100 * self.wrong / self.pixels
+            said = f"none can be told, as {share:.0f} % of the pixels differ under every value"
+            return f"{said}: the pictures must be exact copies of the screen's pixels"
         if not self.values:
-            return f"the defaults agree best: {wrong}"
+            return f"no other value agrees better: {wrong}"
         values = ", ".join(f"{name}={value}" for name, value in self.values.items())
-        return f"{values}: {wrong}, with the defaults {self.usual:,}"
+        return f"{values}: {wrong}, without {'it' if len(self.values) == 1 else 'them'} {self.usual:,}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {"values": dict(self.values), "wrong": self.wrong, "usual": self.usual, "pixels": self.pixels}
+        return {
+            "values": dict(self.values), "wrong": self.wrong, "usual": self.usual, "pixels": self.pixels,
+            "told": self.told,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +116,7 @@ class CaptureDoubts(Displayed):
             lines.append("  no picture depends on any of them")
         lines += [f"  {choice}={value} failed: {message}" for (choice, value), message in self.failed.items()]
         if self.agreement is not None:
-            lines.append(f"  best: {self.agreement}")
+            lines.append(fill(f"best: {self.agreement}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

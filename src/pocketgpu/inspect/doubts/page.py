@@ -21,7 +21,7 @@ def page(matrix: DoubtMatrix) -> str:
         sources = [(value, choice.sources[value], _default(value == choice.default)) for value in choice.values]
         cells = [
             (value, capture.path, f"{parting.pixels:,}", parting.frames, parting.first, *_wrong(capture, parting.wrong))
-            for value in choice.alternatives for capture in matrix.captures
+            for value in choice.values for capture in matrix.captures
             if (parting := capture.parting(name, value)) is not None
         ]  # fmt: skip
         head = ("value", "capture", "pixels", "frames", "first", *(["wrong"] if _has_expected(matrix) else []))
@@ -55,7 +55,7 @@ def _default(is_default: bool) -> str:
 def _wrong(capture: CaptureDoubts, wrong: int | None) -> list[str]:
     if wrong is None or capture.agreement is None:
         return []
-    return [f"{wrong:,} (defaults: {capture.agreement.usual:,})"]
+    return [f"{wrong:,} (without it: {capture.agreement.usual:,})"]
 
 
 def _best(matrix: DoubtMatrix) -> list[str]:

@@ -52,7 +52,8 @@ def doubts(
         RGB of shape (height, width, 3) or RGBA.
     :param switches: values of choices for all replays, instead of defaults.
     :param progress: called before each replay with what it tries, its number and how many there are.
-    :raises UsageError: there is no choice of that name.
+    :raises UsageError: there is no choice of that name, or expected pictures are of none of these frames
+        or of another size.
     :raises NoPictureError: the capture shows nothing, or has no such frames.
     """
     wanted = range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames
@@ -65,6 +66,12 @@ def doubts(
             raise UsageError(f"there is no choice {name!r}", hint=hint)
     names = tuple(name for name in names if name in OF_CONSOLE[capture.console])
     usual = _pictures(capture, wanted, threads, given)
+    if expected is not None and not compared(usual, expected):
+        raise UsageError(
+            "no expected picture is of a frame and a screen that are looked at", location=capture.path,
+            hint="Such as f0.top.png; --frames says which frames are looked at.",
+        )  # fmt: skip
+    _check_sizes(usual, expected)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
     partings: list[Parting] = []
     failed: dict[Trial, str] = {}
@@ -87,10 +94,16 @@ def doubts(
     agreement = None
     if expected is not None:
         wish = expected
-        agreement = best(
-            distance(usual, wish), compared(usual, wish), [trial for trial in trials if trial not in failed], distances,
-            lambda values: distance(_pictures(capture, wanted, threads, given | values), wish),
-        )  # fmt: skip
+        able = [trial for trial in trials if trial not in failed]
+
+        def replay(values: dict[str, str]) -> Distance | None:
+            progress(", ".join(f"{name}={value}" for name, value in values.items()), len(trials) - 1, len(trials))
+            try:
+                return distance(_pictures(capture, wanted, threads, given | values), wish)
+            except PocketGPUError:
+                return None
+
+        agreement = best(distance(usual, wish), compared(usual, wish), able, distances, replay)
     return CaptureDoubts(
         path=capture.path,
         console=capture.console,
@@ -101,6 +114,20 @@ def doubts(
         failed=failed,
         agreement=agreement,
     )
+
+
+def _check_sizes(pictures: Pictures, expected: Wanted | None) -> None:
+    """Refuse expected pictures of another size than their screen."""
+    for number, screens in pictures.items():
+        for name, pixels in screens.items():
+            golden = None if expected is None else expected(number, name)
+            if golden is None or golden.shape[:2] == pixels.shape[:2]:
+                continue
+            (height, width), (high, wide) = pixels.shape[:2], golden.shape[:2]
+            raise UsageError(
+                f"the expected picture is {wide}x{high}, the screen {width}x{height}", location=f"f{number}/{name}",
+                hint="It must be an exact copy of the screen's pixels.",
+            )  # fmt: skip
 
 
 def _usual(name: str, given: Mapping[str, str]) -> str:

@@ -20,11 +20,10 @@ from pocketgpu.errors import CaptureError, PocketGPUError, UsageError
 from pocketgpu.inspect.shaders.likeness import Agreement, Code, Text, compared
 from pocketgpu.inspect.stepping.program_text import ProgramText
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.pica.shader.assembler import Assembly, assemble_all
+from pocketgpu.pica.shader.assembler import MOST_TEXTS, Assembly, assemble_all
 from pocketgpu.pica.shader.disassembler import instruction_text
 from pocketgpu.pica.shader.shbin import Executable, read_shbin
 
-MOST_TEXTS: Final = 64
 _LIMIT: Final = 4 << 20
 """Bytes of a text that is read."""
 _LEAST_LIKE: Final = 0.5
@@ -236,16 +235,17 @@ def _line(error: PocketGPUError) -> str:
 
 def beside(path: str) -> list[str]:
     """Texts that lie beside a `.shbin` under its name: `phong.v.pica`, `phong.g.pica` or `phong.pica`, or those that
-    `phong.shlist` lists, in the order in which they are assembled."""
+    `phong.shlist` names, separated by blanks, in the order in which they are assembled."""
     stem = path[: -len(".shbin")] if path.endswith(".shbin") else os.path.splitext(path)[0]
     listed = stem + _LIST
     if os.path.isfile(listed):
         try:
-            lines = _decoded(whole_files.read(listed, _LIMIT), listed).splitlines()
+            names = _decoded(whole_files.read(listed, _LIMIT), listed).split()
         except PocketGPUError:
             return []
-        names = [line.strip() for line in lines if line.strip()]
-        paths = [os.path.join(os.path.dirname(listed), name) for name in names[:MOST_TEXTS] if "\0" not in name]
+        # A list that somebody sent must not name any file of this computer.
+        inside = [name for name in names[:MOST_TEXTS] if "\0" not in name and not os.path.isabs(name)]
+        paths = [os.path.join(os.path.dirname(listed), name) for name in inside]
         return [one for one in paths if os.path.isfile(one)]
     return [stem + ending for ending in ENDINGS if os.path.isfile(stem + ending)]
 

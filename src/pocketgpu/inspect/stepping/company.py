@@ -16,8 +16,9 @@ Range = tuple[int, int]
 class Company:
     """A lane that is traced, among those of its warp or quad, and the memory that is kept with its trace.
 
-    near: the lane that is traced, counted from the one that was named: 1 is the next one. forced: what-if of other
-    lanes, counted so, too. keep: global memory that is kept, besides arrays of a kernel; None: no memory is kept.
+    near: the lane that is traced, counted from the one that was named: 1 is the next one. forced: what-ifs of other
+    lanes, by their number, which is counted in the same way. keep: global memory that is kept, besides arrays of a
+    kernel; None: no memory is kept.
     """
 
     near: int = 0

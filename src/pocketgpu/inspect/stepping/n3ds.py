@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import BOOLEAN_UNIFORMS, FLOAT_UNIFORMS, INTEGER_UNIFORMS
 from pocketgpu.facts.shader_isa import (
     EMITTED,
     F1C,
@@ -45,7 +46,6 @@ from pocketgpu.pica.shader.emission import EmissionLog
 from pocketgpu.pica.shader.interpreter import DONE, OUTPUTS, Interpreter
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.program import opcode
-from pocketgpu.pica.shader.unit import UNIFORMS as FLOAT_UNIFORMS
 from pocketgpu.pica.shader.unit import Program
 from pocketgpu.wording import agreed, counted
 
@@ -57,7 +57,6 @@ _FILE = tuple(f"{letter}{n}.{c}" for letter in "vro" for n in range(16) for c in
 _STATE = ("cmp.x", "cmp.y", "a0.x", "a0.y", "aL", "loop", "setemit")
 """Registers besides those of the file. loop: rounds left in the innermost loop. setemit: fields of the last SETEMIT."""
 NAMES = (*_FILE, *_STATE)
-INTEGER_UNIFORMS, BOOLEAN_UNIFORMS = 4, 16
 _FLOATS = tuple(f"c{n}.{c}" for n in range(FLOAT_UNIFORMS) for c in _COMPONENTS)
 _INTEGERS = tuple(f"i{n}.{c}" for n in range(INTEGER_UNIFORMS) for c in _COMPONENTS)
 _BOOLEANS = tuple(f"b{n}" for n in range(BOOLEAN_UNIFORMS))

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.late_dataclass import dataclass
 
+MOST_LANES = 32
+"""Bits of a mask of lanes."""
 MOST_TICKS = 1 << 20
 """Ticks that are kept: a lane that waits for others longer is not recorded further."""
 

@@ -20,7 +20,9 @@ from pocketgpu.late_dataclass import dataclass
 SPACES: Final = ("global", "shared", "local", "constant")
 """Spaces of memory, each with addresses of its own."""
 MOST_CHANGED: Final = 64 << 20
-"""Bytes of changes that are kept."""
+"""Bytes of this computer's memory that changes may take."""
+_RECORD: Final = 320
+"""What a change takes besides its contents, roughly."""
 
 MOST_TOUCHED: Final = 1 << 18
 """Accesses of all lanes that are kept."""
@@ -53,7 +55,7 @@ class Piece:
         return self.address + len(self.data)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Changed:
     tick: int
     piece: Piece
@@ -94,7 +96,7 @@ class TraceMemory:
             return
         part = piece.data[at : at + len(new)]
         self._changes.append(_Changed(tick, piece, at, part.tobytes(), new))
-        self._bytes += 2 * len(new)
+        self._bytes += _RECORD + 2 * len(new)
         part[:] = np.frombuffer(new, np.uint8)
         self._applied = len(self._changes)
 

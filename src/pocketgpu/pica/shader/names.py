@@ -25,7 +25,7 @@ ADDRESSES = {"a0": "x", "a1": "y", "a01": "xy"}
 _OPERAND = re.compile(r"(-?)\s*([\w$]+)\s*(?:\[([^\]]*)\])?\s*(?:\.\s*(\w+))?")
 _TERM = r"(?:0[xX][0-9a-fA-F]{1,8}|\d{1,9}|[A-Za-z_]\w*(?:\.\w+)?)"
 _INDEX = re.compile(rf"\s*[+-]?\s*{_TERM}(?:\s*[+-]\s*{_TERM})*\s*")
-_NOT_SEEN = "is not a valid register here"
+_NO_REGISTER = "is not a valid register here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Names:
             close = [] if match else difflib.get_close_matches(name, self.symbols, 1)
             expected = " or ".join(f"{one}0-{one}{REGISTERS[one][0] - 1}" for one in files)
             hint = f"Did you mean {close[0]}?" if close else f"Expected {expected}."
-            raise reading.error(f"{name!r} {_NOT_SEEN}", hint=hint, follows=follows)
+            raise reading.error(f"{name!r} {_NO_REGISTER}", hint=hint, follows=follows)
         self.limit(plain, match[1], int(match[2]))
         letters = tuple(COMPONENTS.index(one) for one in symbol.letters) if symbol is not None else ()
         return match[1], int(match[2]), letters, symbol.count if symbol is not None else 1

@@ -37,9 +37,11 @@ GEOMETRY_MODES = ("point", "variable", "fixed")
 _PROGRAM = struct.Struct("<4s6I")
 _EXECUTABLE = struct.Struct("<4sHBBIIHHBBBBIIIIIIIIII")
 _VERSION = 0x1002
-_NAME = re.compile(r"[A-Za-z_$][\w$.]{0,63}", re.ASCII)
+_MOST_NAME = 64
+_NAME = re.compile(rf"[A-Za-z_$][\w$.]{{0,{_MOST_NAME - 1}}}", re.ASCII)
 """A name of a register or an address that can be shown; a file may have anything in their place."""
-_MOST_WORDS = 4096
+_MOST_WORDS, _MOST_ROWS, _MOST_EXECUTABLES = 4096, 4096, 64
+"""Limits of what a file can make this computer do: its tables may lie on top of each other."""
 _UNKNOWN_SIZE = 0xFFFFFFFF
 """Size of a label that is no procedure."""
 _BOOL, _INTEGER, _FLOAT = range(3)
@@ -142,11 +144,14 @@ class _Bytes:
 
     def table(self, layout: str, offset: int, count: int) -> list[tuple[int, ...]]:
         row = struct.Struct(layout)
-        if count * row.size > len(self.data) or offset + count * row.size > len(self.data):
+        if count > _MOST_ROWS:
+            raise self.error(f"{count} entries; {_MOST_ROWS} are the most", offset)
+        if offset + count * row.size > len(self.data):
             raise self.error(f"{count} entries of {row.size} bytes do not fit the file", offset)
         return [row.unpack_from(self.data, offset + n * row.size) for n in range(count)]
 
     def text(self, offset: int, end: int) -> str:
+        end = min(end, offset + _MOST_NAME + 1)
         stop = self.data.find(b"\0", offset, end)
         return self.data[offset : stop if stop >= 0 else end].decode("utf-8", "replace")
 
@@ -160,6 +165,8 @@ def read_shbin(data: bytes, file: str = "") -> Shbin:
     if data[:4] != MAGIC:
         raise source.error("this is not a compiled shader of the 3DS", 0)
     (count,) = source.unpack(struct.Struct("<I"), 4)
+    if count > _MOST_EXECUTABLES:
+        raise source.error(f"{count} executables; {_MOST_EXECUTABLES} are the most", 4)
     offsets = [row[0] for row in source.table("<I", 8, count)]
     start = 8 + 4 * count
     magic, _, code, words, extras, extra_count, _ = source.unpack(_PROGRAM, start)
@@ -243,6 +250,7 @@ class _Names:
 
 def _executable_bytes(one: Executable) -> bytes:
     kinds = {name: number for number, name in OUTPUTS.items()}
+    number_of = lambda kind: kinds[kind] if kind in kinds else int(kind)
     names = _Names()
     tables = [
         b"".join(_constant(name, value) for name, value in one.constants.items()),
@@ -250,7 +258,7 @@ def _executable_bytes(one: Executable) -> bytes:
             struct.pack("<4I", number, place, one.sizes.get(place, _UNKNOWN_SIZE), names.add(name))
             for number, (place, name) in enumerate(sorted(one.labels.items()))
         ),
-        b"".join(struct.pack("<4H", kinds[kind], register, mask, 0) for register, kind, mask in one.outputs),
+        b"".join(struct.pack("<4H", number_of(kind), register, mask, 0) for register, kind, mask in one.outputs),
         b"".join(struct.pack("<IHH", names.add(name), first, last) for name, first, last in one.uniforms),
     ]
     names.data += bytes(-len(names.data) % 4)

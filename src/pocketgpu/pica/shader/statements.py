@@ -18,6 +18,8 @@ from pocketgpu.pica.shader.sharing import DESCRIPTORS
 _LABEL = re.compile(rf"({IDENTIFIER})\s*:\s*")
 _COMMENT = re.compile(r";|//")
 _NOP = number_of("NOP") << OPCODE_AT
+MOST_LINES, MOST_LETTERS, MOST_OPEN = 1 << 16, 1 << 12, 64
+"""The most lines of a text, letters of a line, and blocks that are open at once. A unit has room for 4096 words."""
 _LEAST = {".proc": 1}
 """Words that a block has at least; 2 if it is not here."""
 
@@ -49,7 +51,18 @@ class Statements(Instructions):
         self.unit = self.declarations.unit = unit
         self.units.append(unit)
         reading.file, self.last_end = file, -1
-        for reading.line, raw in enumerate(source.splitlines(), 1):
+        rows = source.splitlines()
+        if len(rows) > MOST_LINES:
+            reading.line = reading.column = 0
+            with self.errors:
+                raise reading.error(f"{len(rows)} lines; {MOST_LINES} are the most")
+            return
+        for reading.line, raw in enumerate(rows, 1):
+            if len(raw) > MOST_LETTERS:
+                reading.column = MOST_LETTERS + 1
+                with self.errors:
+                    raise reading.error(f"the line has {len(raw)} letters; {MOST_LETTERS} are the most")
+                continue
             text = Piece.of(_COMMENT.split(raw, maxsplit=1)[0], 1)
             with self.errors:
                 while match := _LABEL.match(text):
@@ -122,6 +135,8 @@ class Statements(Instructions):
         block.name, block.broken = rest.part(0, match.end(1)), False
 
     def open_proc(self, rest: Piece) -> None:
+        if len(self.blocks) >= MOST_OPEN:
+            raise self.reading.error(f"{MOST_OPEN} blocks are open")
         block = OpenBlock(".proc", self.reading.line, self.reading.column, len(self.items), broken=True)
         self.blocks.append(block)
         (name,) = self.declarations.words(".proc", rest, 1)

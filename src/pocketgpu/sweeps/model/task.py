@@ -14,7 +14,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 
-WORKS: Final = ("render", "check", "bench", "info", "verify", "diff")
+WORKS: Final = ("render", "check", "bench", "info", "doubts", "verify", "diff")
 DIFF: Final = "diff"
 _SIZE: Final = 20
 
@@ -35,7 +35,7 @@ class What:
 
     @staticmethod
     def parse(text: str, **options: Any) -> What:
-        """`render`, `check`, `bench`, `info`, `verify` or `diff=FOLDER`.
+        """`render`, `check`, `bench`, `info`, `doubts`, `verify` or `diff=FOLDER`.
 
         :raises UsageError: it is none of these.
         """

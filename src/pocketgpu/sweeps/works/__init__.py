@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.works.found import Found
-from pocketgpu.sweeps.works.of_captures import bench, check, diff, info, render, verify
+from pocketgpu.sweeps.works.of_captures import bench, check, diff, doubts, info, render, verify
 from pocketgpu.sweeps.works.opening import opened
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Work = Callable[["Capture", What, "Path | None", Found], None]
 WORKS: Final[Mapping[str, Work]] = {
-    "render": render, "check": check, "bench": bench, "info": info, "verify": verify, "diff": diff,
+    "render": render, "check": check, "bench": bench, "info": info, "doubts": doubts, "verify": verify,
+    "diff": diff,
 }  # fmt: skip
 
 

@@ -68,6 +68,19 @@ def info(capture: Capture, what: What, other: Path | None, found: Found) -> None
     found.data["detail"] = {"kind": capture.trace.kind}
 
 
+def doubts(capture: Capture, what: What, other: Path | None, found: Found) -> None:
+    """Which doubtful choices change its pictures. counts: pixels by value."""
+    from pocketgpu.inspect.doubts import doubts as replayed
+
+    answer = replayed(capture, switches=what.switches)
+    found.data["counts"] = {f"{one.choice}={one.value}": one.pixels for one in answer.partings}
+    found.data["detail"] = {
+        "frames": answer.frames, "tried": list(answer.choices),
+        "first": {f"{one.choice}={one.value}": str(one.first) for one in answer.partings},
+        "failed": [f"{choice}={value}: {message}" for (choice, value), message in answer.failed.items()],
+    }  # fmt: skip
+
+
 def verify(capture: Capture, what: What, other: Path | None, found: Found) -> None:
     """Each frame against the digests in the file; only a .pgc has them."""
     from pocketgpu.capture import pgc

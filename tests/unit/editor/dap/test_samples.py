@@ -8,6 +8,7 @@ import pytest
 from support.dap_client import Editor, Refused
 
 import pocketgpu
+from pocketgpu.inspect.model.address import Address
 
 DATA = Path(__file__).resolve().parents[4] / "src" / "pocketgpu" / "data"
 SAMPLES = {"sample.ctf.xz": "f0/d5/v3", "sample_switch.mxcap.zip": "f0/d5/v3"}
@@ -53,6 +54,23 @@ def test_a_pixel_of_a_picture(editor: Editor) -> None:
     names = [one["name"] for one in other.ask("threads")["threads"]]
     assert len(names) == 3 and names[0].startswith("vertex ")
     assert other.ask("stackTrace", threadId=2)["stackFrames"][0]["name"].startswith("vertex program")
+
+
+@pytest.mark.parametrize(
+    ("name", "address"), [("sample.ctf.xz", "f1/px200,120"), ("sample_switch.mxcap.zip", "f0/px700,420")]
+)
+def test_a_pixel_with_several_fragments_is_the_one_that_gave_it_its_colour(
+    editor: Editor, name: str, address: str
+) -> None:
+    """Several draws wrote the pixel, and on the Switch the depth test rejected a later one: `why` names the one."""
+    run = pocketgpu.debug(DATA / name)
+    last = run.why(address).last
+    assert last is not None and len({one.address.place for one in run.programs_at(address)}) > 2
+    editor.launch(capture=str(DATA / name), address=address)
+    debuggee = editor.adapter.session.debuggee
+    assert Address.parse(debuggee.main.trace.address).place == last.event.address
+    if last.primitive is not None and not any(one.address.pixel for one in last.programs):
+        assert [one.trace.address for one in debuggee.lanes] == [str(one.address) for one in last.primitive.runs]
 
 
 @pytest.mark.parametrize("name", SAMPLES)

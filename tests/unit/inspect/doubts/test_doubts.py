@@ -100,7 +100,7 @@ def test_the_values_that_agree_best_with_pictures(scene: Path) -> None:
         assert found.agreement.wrong == 0 and found.agreement.pixels == 2 * 400 * 240
         assert found.agreement.values == wanted and (found.agreement.usual > 0) == bool(wanted)
         if not wanted:
-            assert "the defaults agree best: 0 of 192,000 pixels wrong" in str(found)
+            assert "no other value agrees better: 0 of 192,000 pixels wrong" in str(found)
 
 
 def test_steps_of_agreement_stop_where_nothing_helps() -> None:
@@ -117,6 +117,25 @@ def test_steps_of_agreement_stop_where_nothing_helps() -> None:
     found = best(Distance(10, 10), 16, trials, known, replay)
     assert (found.values, found.wrong, found.usual, found.pixels) == ({"b": "x", "a": "x", "d": "x"}, 0, 10, 16)
     assert list(found.values) == ["b", "a", "d"] and ("b", "d") in asked
+
+
+def test_pictures_that_are_no_copies_tell_nothing(scene: Path) -> None:
+    """A picture under another value, dimmed as by a camera; and pictures of no frame that is looked at."""
+    capture = pocketgpu.open(scene)
+    dimmed = [(pixels * 0.93).astype(np.uint8) for pixels in pictures(scene, **{STENCIL: OTHER})]
+    found = doubts(capture, [STENCIL], expected=partial(picture_of, dimmed)).agreement
+    assert found is not None and not found.told and found.values == {}
+    assert "none can be told, as 100 % of the pixels differ" in str(found)
+    with pytest.raises(UsageError, match="the expected picture is 200x240, the screen 400x240"):
+        doubts(capture, [STENCIL], expected=partial(picture_of, [one[:, ::2] for one in dimmed]))
+    with pytest.raises(UsageError, match="no expected picture is of a frame"):
+        doubts(capture, [STENCIL], expected=lambda frame, screen: None)
+
+
+def test_a_combination_that_fails_is_left_out() -> None:
+    known = {("a", "x"): Distance(5, 5), ("b", "x"): Distance(6, 6)}
+    found = best(Distance(8, 8), 16, [*known], known, lambda values: None)
+    assert found.values == {"a": "x"} and found.wrong == 5
 
 
 def test_distances_count_pixels_and_channels() -> None:
@@ -183,7 +202,8 @@ def test_the_command(scene: Path, found: CaptureDoubts, tmp_path: Path, capsys: 
     ("more", "code", "says"),
     [
         (["--choice", "test.stencils"], 2, "there is no choice 'test.stencils'"),
-        (["--expect", "nowhere"], 2, "the folder has no pictures"),
+        (["--expect", "nowhere"], 2, "there is no such folder"),
+        (["--expect", "."], 2, "the folder has no pictures"),
         (["{scene}", "--expect", "nowhere"], 2, "--expect has the pictures of one capture"),
         (["--frames", "9"], 4, "there is no frame 9"),
     ],

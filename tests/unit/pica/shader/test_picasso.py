@@ -494,3 +494,15 @@ def test_any_text_is_assembled_or_has_a_mistake() -> None:
             assert not wrong
             assembled += 1
     assert 200 < assembled < 1300
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nop\n" * 70_000, "70000 lines; 65536 are the most"),
+        ("nop ; " + "x" * 5000 + "\nend", "the line has 5006 letters; 4096 are the most"),
+        ("\n".join(f".proc p{n}" for n in range(100)), "64 blocks are open"),
+    ],
+)
+def test_a_text_has_limits(text: str, says: str) -> None:
+    assert any(says in one.message for one in problems(text))

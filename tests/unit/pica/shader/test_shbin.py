@@ -236,3 +236,23 @@ def test_names_that_nobody_could_write_are_not_shown() -> None:
 
 def test_an_empty_file_has_no_programs() -> None:
     assert read_shbin(write_shbin(Shbin((), (), ()))) == Shbin((), (), ())
+
+
+def test_tables_of_a_file_have_limits(data: bytes) -> None:
+    """Tables may lie on top of each other, so that a small file could name anything any number of times."""
+    many = b"DVLB" + struct.pack("<I", 1000) + data[8:] * 20
+    with pytest.raises(CaptureError, match="1000 executables; 64 are the most"):
+        read_shbin(many)
+    (first,) = struct.unpack_from("<I", data, 8)
+    labels = data.index(b"DVLE", first) + 0x24
+    rows = bytearray(data + bytes(16 * 5000))
+    struct.pack_into("<I", rows, labels, 5000)
+    with pytest.raises(CaptureError, match="5000 entries; 4096 are the most"):
+        read_shbin(bytes(rows))
+
+
+def test_an_output_of_an_unknown_kind_is_kept(made: list[Assembly]) -> None:
+    file = shbin_of(made)
+    one = replace(file.executables[0], outputs=((0, "position", 15), (1, "77", 3)))
+    again = read_shbin(write_shbin(replace(file, executables=(one, *file.executables[1:]))))
+    assert again.executables[0].outputs == one.outputs

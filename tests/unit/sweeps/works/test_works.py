@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.damage import damage
+from support.doubtful_scenes import stencil_through_depth_write
 from support.house import ROOT
 from support.plain_scenes import plain_scene
 from support.sweeping import SAMPLES, scenes
 
 import pocketgpu
 from pocketgpu.cli import main
+from pocketgpu.inspect.doubts import doubts
 from pocketgpu.inspect.inspection import examine
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.sweeps.model.rows import Row
@@ -90,6 +92,16 @@ def test_bench_keeps_the_best_of_its_passes_apart_from_the_row(scene: Path) -> N
     assert len(one.milliseconds) == 3 and all(0 < value < 1000 for value in one.milliseconds)
     assert row(one).pictures == () and row(one).counts == row(do([scene], What("render"))).counts
     assert row(do([scene], What("bench", repeat=1))) == row(one)
+
+
+def test_doubts_count_the_pixels_of_each_value(tmp_path: Path) -> None:
+    path = tmp_path / "stencil.ctf"
+    path.write_bytes(stencil_through_depth_write())
+    answer = doubts(pocketgpu.open(path))
+    found = row(do([path], What("doubts")))
+    assert found.counts == {f"{one.choice}={one.value}": one.pixels for one in answer.partings} and found.counts
+    assert found.detail["tried"] == list(answer.choices) and found.detail["frames"] == 1
+    assert found.detail["first"].keys() == found.counts.keys() and found.detail["failed"] == []
 
 
 def test_verify_compares_with_the_digests_of_a_file(scene: Path, tmp_path: Path) -> None:

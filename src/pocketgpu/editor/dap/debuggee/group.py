@@ -17,7 +17,7 @@ from pocketgpu.editor.dap.debuggee.lane import Lane
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.stepping.calls import calls_of
 from pocketgpu.inspect.stepping.forced_registers import Forced
-from pocketgpu.inspect.stepping.schedule import Schedule, merged
+from pocketgpu.inspect.stepping.schedule import MOST_LANES, Schedule, merged
 from pocketgpu.inspect.stepping.trace_memory import Touched
 
 MOST_STEPS: Final = 1 << 19
@@ -144,7 +144,7 @@ class Group:
         wanted = np.fromiter(numbers, np.int64, len(numbers))
         for other in self.lanes:
             bit = here + other.number - lane.number
-            if other is lane or not 0 <= bit < 32:
+            if other is lane or not 0 <= bit < MOST_LANES:
                 continue
             ticks = schedule.ticks(bit)
             places = arrivals(schedule.instructions(bit), wanted)

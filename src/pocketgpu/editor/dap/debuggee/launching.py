@@ -146,23 +146,23 @@ def _in_capture(one: Configuration) -> Debuggee:
 
 def _lanes_of(run: Inspection, wanted: Address) -> tuple[Address, list[Address], bool]:
     """The run that an address names, those beside it, and whether they are lanes of one warp. For a pixel of a picture,
-    what its last fragment ran; where pixels have no programs, the vertices of its primitive.
+    what the fragment ran that gave it its colour; where pixels have no programs, the vertices of that primitive.
 
     :raises UsageError: it names no run of a program.
     """
     if wanted.names_event or wanted.pixel is None:
         return wanted, run.lanes_at(wanted), True
-    runs = [one.address for one in run.programs_at(wanted) if not one.parts]
+    touch = run.answered(wanted).last
+    runs = [] if touch is None else [one.address for one in touch.programs if not one.parts]
     if not runs:
         raise UsageError(
             "no program that can be stepped through gave this pixel its colour", location=str(wanted),
             hint="'pocketgpu why' says what did.",
         )  # fmt: skip
-    pixels = [one for one in runs if one.pixel is not None]
-    if pixels:
-        return pixels[-1], run.lanes_at(pixels[-1]), True
-    last = [one for one in runs if one.place == runs[-1].place]
-    return last[0], last, False
+    pixel = next((one for one in runs if one.pixel is not None), None)
+    if pixel is not None:
+        return pixel, run.lanes_at(pixel), True
+    return runs[0], runs, False
 
 
 def _in_warp(

@@ -16,6 +16,7 @@ from pocketgpu.inspect.stepping.company import Range
 from pocketgpu.inspect.stepping.forced_registers import Forced
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.trace_memory import SPACES, Piece, Touched, TraceMemory
+from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 
 MOST_READ: Final = 1 << 20
 """Bytes of one answer."""
@@ -116,7 +117,7 @@ class LaneMemory:
         if size > MOST_READ:
             raise UsageError(f"{size} bytes; {MOST_READ} are the most at once", location="count")
         kept = self._kept or self._run()
-        if not kept.has(space, address, size) and address + size <= 1 << 40:
+        if not kept.has(space, address, size) and address + size <= ADDRESS_SPACE:
             start = address & -_WINDOW
             self._windows = [(start, -(-(address + size - start) // _WINDOW) * _WINDOW), *self._windows][:_MOST_WINDOWS]
             kept = self._run()

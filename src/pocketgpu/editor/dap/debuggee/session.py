@@ -137,7 +137,8 @@ class Session:
         """
         moved, group = self.lane(thread), self.debuggee.group
         stops = self.stops if stopping else []
-        passed = move(moved, stops, target)
+        with self.working("looking for the next stop"):
+            passed = move(moved, stops, target)
         other = None if alone else self._other(moved, stops, passed.place, passed.stops)
         if other is None:
             group.go(moved, passed.place, alone=alone)

@@ -25,6 +25,7 @@ from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.strange import outside, unwritten
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.trace_memory import Touched
+from pocketgpu.interruption import look
 from pocketgpu.late_dataclass import dataclass
 
 MOST_LOGGED: Final = 500
@@ -99,6 +100,7 @@ class Stop:
         return counts[many]
 
     def _true(self, lane: Lane, place: int) -> bool:
+        look()
         try:
             return self.condition is None or holds(self.condition, lane.registers(place))
         except (UsageError, ArithmeticError, ValueError):

@@ -21,6 +21,7 @@ class SpecialCode:
     def __init__(self, kernel: Kernel, flow: Flow, static: dict[str, Any]) -> None:
         """kernel: `run_warp` or `run_stage_warp`."""
         self.kernel, self.cuts, self.static = kernel, flow.cuts, static
+        assert len(self.cuts) <= MOST_PARTS
 
     def __repr__(self) -> str:
         return f"<code of {self.kernel.name} in {max(len(self.cuts), 1)} parts>"

@@ -11,11 +11,14 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.work import MOST_PARTS
 
 LONGEST = 500
 """Plain instructions of the longest program that is one piece."""
 PART = 400
-"""Plain instructions of the longest part."""
+"""Plain instructions of the longest part, unless there would be too many parts."""
+_AIMED_AT = 2 * MOST_PARTS // 3
+"""So many parts at most are aimed at: as cuts move out of loops, there can be half as many again."""
 _PLAIN = 1
 _HEAVY = {
     **dict.fromkeys(("HADD2", "HFMA2", "HMUL2"), 24),
@@ -41,10 +44,11 @@ def cuts_of(steps: Sequence[Step], reached: Iterable[int], loops: Sequence[tuple
     costs = list(accumulate((cost_of(steps[index]) for index in order), initial=0))
     if costs[-1] <= LONGEST:
         return ()
-    size = -(-costs[-1] // -(-costs[-1] // PART))
+    size = -(-costs[-1] // min(-(-costs[-1] // PART), _AIMED_AT))
+    longest = max(PART, size)
     inside = lambda place: sum(first < order[place] <= last for first, last in loops)
     cuts, begin = [order[0]], 0
-    while costs[-1] - costs[begin] > PART:
+    while costs[-1] - costs[begin] > longest:
         nearest, furthest = (bisect_right(costs, costs[begin] + far) - 1 for far in (3 * size // 4, size))
         places = range(max(nearest, begin + 1), max(furthest, begin + 1) + 1)
         begin = min(places, key=lambda place: (inside(place), -place))

@@ -9,6 +9,7 @@ from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.parts import LONGEST, PART, cost_of, cuts_of
 from pocketgpu.maxwell.sass.program.residence import Residence
+from pocketgpu.maxwell.sass.thread_memory.work import MOST_PARTS
 
 
 def flow(text: str) -> Flow:
@@ -47,6 +48,16 @@ def test_parts_are_of_like_size_and_none_is_too_large(count: int) -> None:
 def test_instructions_with_long_code_count_more() -> None:
     doubles = flow(lines(100, "DFMA R0, R2, R4, R6") + "EXIT")
     assert len(doubles.cuts) > 3 and max(costs(doubles)) <= PART
+
+
+@pytest.mark.parametrize("loop", ["", "ISETP.LT.AND P0, PT, R0, 0x100, PT\n@P0 BRA again\n"])
+def test_a_launch_has_room_for_all_parts(loop: str) -> None:
+    """Parts of a program of many instructions with long code are longer instead of more."""
+    again = ("again:\n" + lines(100, "HFMA2 R0, R1, R2, R3") + loop).replace("again", "again{n}")
+    text = "".join(again.format(n=n) for n in range(30))
+    found = flow(text + "EXIT")
+    assert MOST_PARTS // 2 < len(found.cuts) <= MOST_PARTS
+    assert sum(costs(found)) > 70_000 and max(costs(found)) < 2 * 72_000 // (2 * MOST_PARTS // 3)
 
 
 def test_a_cut_is_not_inside_a_loop_if_it_can_be_outside() -> None:

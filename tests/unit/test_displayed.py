@@ -101,8 +101,8 @@ def of_capture(path: Path) -> Iterator[Any]:
     yield from (capture, frame, *frame.screens.values(), frame.machine, frame.machine.memory)
     decoded = decode(capture)
     yield from (decoded, decoded.stream, examine(capture), check(capture))
-    black = np.zeros((1, 1, 3), np.uint8)
-    doubtful = doubts(capture, ["texture.filter"], range(1), expected=lambda frame, screen: black)
+    shown = {name: screen.array for name, screen in frame.screens.items()}
+    doubtful = doubts(capture, ["texture.filter"], range(1), expected=lambda number, screen: shown[screen])
     yield from (doubtful, doubtful.agreement, DoubtMatrix([doubtful]), *doubtful.partings)
     run = pocketgpu.debug(capture)
     yield from (run, run.events(0)[0], *run.passes(0), run.seek("f0"), run.why("f0"))

@@ -171,7 +171,7 @@ def test_the_command_takes_two_captures(two: tuple[str, str], tmp_path: Path, mo
         ([a, "f1", "--force", "BLEND_COLOR=1@f0"], "a.ctf.xz BLEND_COLOR=1@f0", "f1"),
     ):
         assert main(["view", "--no-browser", *arguments]) == 0
-        _, _, place, beside = served.pop()
+        _, _, place, beside, _ = served.pop()
         assert place.at == at and (beside and beside.title) == other
     assert main(["view", "--no-browser", a, b, "f0", "f1"]) == 2
     assert main(["view", "--no-browser", a, str(tmp_path / "s.mxcap.zip")]) == 2

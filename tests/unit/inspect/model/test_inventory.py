@@ -21,6 +21,10 @@ class Frame:
 
 
 class Counted(Inventory[Frame]):
+    @property
+    def unseen(self) -> frozenset[str]:
+        return frozenset()
+
     def to_dict(self) -> dict[str, Any]:
         return self.totals()
 

@@ -193,3 +193,25 @@ def test_text_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert error["location"].endswith(", line 2, column 1") and "FROB" in error["message"]
     source.write_bytes(b"\xff\xfe")
     said(capsys, "asm", source, code=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("1,2,3", "'1,2,3' sets no register"),
+        ("v0=1,a", "'a' in 'v0=1,a' is no number"),
+        ("v0=1,2,3,4,5", "'v0=1,2,3,4,5' has 5 numbers; a register takes 1 to 4"),
+        ("colour=1", "nothing is called 'colour' here"),
+        ("v99=1", "there is no register v99"),
+    ],
+)
+def test_values_that_set_nothing_say_why(
+    value: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "plain.v.pica"
+    text.write_text(".alias place v0\n.out o0 position\nmain:\n    mov o0, place\n    end\n", encoding="utf-8")
+    assert main(["shader", "step", str(text), value]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    if "called" in says:
+        assert "names of the text: place" in said

@@ -89,7 +89,7 @@ def dis(
     _end(outcome)
 
 
-@shader.command()
+@shader.command(short_help="Show programs, registers, memory, uniforms and opcodes.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @_kernel
 @_kind
@@ -117,7 +117,7 @@ def info(
     _end(outcome)
 
 
-@shader.command()
+@shader.command(short_help="Show the control flow of a program.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option(
     "--out", "-o", metavar="FILE", help="Write it into a file; .svg makes a picture, if graphviz is installed."
@@ -146,7 +146,7 @@ def graph(
     outcome.show = lambda: terminal.say(text.rstrip("\n") if out is None else f"control flow of {path} in {out}")
 
 
-@shader.command()
+@shader.command(short_help="Assemble shaders, kernels and macros.")
 @click.argument("source", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
 @click.option("--out", "-o", metavar="FILE", help="Where the code goes; .shbin writes such a file.")
 @click.option(
@@ -194,7 +194,8 @@ def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None
     """Run a shader of the 3DS once and show its outputs.
 
     FILE is a .shbin or assembly text. v0=1,0,0 sets an input (missing components are 0, 0, 0, 1), c8=0.5,0.5,0.5,1 a
-    uniform, b0=1 and i0=3,0,1 those of booleans and loops. Kernels of the Switch are run by 'pocketgpu launch'.
+    uniform, b0=1 and i0=3,0,1 those of booleans and loops. A name of the text may stand for the register:
+    lightVec=0,0,-1 or projection[1]=0,1,0,0. Kernels of the Switch are run by 'pocketgpu launch'.
     """
     import numpy as np
 
@@ -213,7 +214,7 @@ def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
-@shader.command()
+@shader.command(short_help="Show how each Maxwell instruction is written.")
 @click.argument("op", required=False, metavar="[OPCODE]")
 @json_option
 @debug_option

@@ -19,6 +19,10 @@ _SETTABLE = (
     f"v0-v{SHADER_REGISTERS - 1}, c0-c{FLOAT_UNIFORMS - 1}, b0-b{BOOLEAN_UNIFORMS - 1} and i0-i{INTEGER_UNIFORMS - 1}"
 )
 
+_COMPONENTS = 4
+"""Numbers that a register has."""
+_MOST_NAMES = 8
+"""Names that a hint lists."""
 _LIMIT = 64 << 20  # bytes of a file that is read
 
 
@@ -101,13 +105,21 @@ class PicaSource:
     def _register(self, text: str) -> tuple[str, list[float]]:
         """Register and numbers of "v0=1,0,0" or "modelView[1]=0,1,0,0"."""
         name, equals, values = text.partition("=")
-        try:
-            numbers = [float(number) for number in values.split(",")]
-        except ValueError:
-            numbers = []
-        named = name.lower() if re.fullmatch(r"[A-Za-z]\d{1,9}", name) else self.text.register(name) or ""
-        if not equals or not named or not 1 <= len(numbers) <= 4:
+        if not equals:
             raise UsageError(f"{text!r} sets no register", hint="Write v0=1,0,0 or c8=0.5,0.5,0.5,1.")
+        named = name.lower() if re.fullmatch(r"[A-Za-z]\d{1,9}", name) else self.text.register(name)
+        if named is None:
+            known = ", ".join(one.name for one in self.text.symbols[:_MOST_NAMES])
+            hint = f"{_SETTABLE} can be set" + (f", and names of the text: {known}." if known else ".")
+            raise UsageError(f"nothing is called {name!r} here", hint=hint)
+        numbers = []
+        for one in values.split(","):
+            try:
+                numbers.append(float(one))
+            except ValueError:
+                raise UsageError(f"{one!r} in {text!r} is no number", hint="Such as 1, -0.5 or 1e3.") from None
+        if len(numbers) > _COMPONENTS:
+            raise UsageError(f"{text!r} has {len(numbers)} numbers; a register takes 1 to {_COMPONENTS}")
         return named, numbers
 
 

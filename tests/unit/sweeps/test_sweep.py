@@ -103,7 +103,7 @@ def test_rows_do_not_depend_on_workers_or_order(client: Client, folder: Path, mo
     assert str(folder) not in json.dumps([row.to_json() for row in found.rows])
 
 
-@pytest.mark.parametrize("what", ["check", "info", "bench", "doubts", "verify"])
+@pytest.mark.parametrize("what", ["check", "info", "bench", "verify"])
 def test_every_work_on_a_cluster(client: Client, tmp_path: Path, what: str) -> None:
     found = run(client, *scenes(tmp_path / "in", 2), what=what, out=tmp_path / "out")
     assert [row.state for row in found.rows] == ["refused" if what == "verify" else "done"] * 2

@@ -38,7 +38,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "decode fcram.bin --as pica --base 0x20000000 --no-garbage",
     ),
     "doubts": (
-        "doubts scene.ctf.xz --frames 0", "doubts scene.ctf.xz --frames 0-2 --choice combiner.vertex_color",
+        "doubts scene.ctf.xz --frames 0-2 --choice combiner.vertex_color",
         "doubts scene.ctf.xz scene.mxcap.zip --choice texture.fraction --html doubts.html",
     ),
     "check": ("check scene.ctf.xz", "check scene.ctf.xz --rule 'transfer.*' --junit results.xml", "check --list"),

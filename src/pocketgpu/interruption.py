@@ -1,4 +1,4 @@
-"""Long work that can be given up: who asks for it says when, and the work looks at places where stopping does no harm.
+"""Long work that can be given up. The caller says when; the work looks at places where stopping does no harm.
 
     with interruptible(flag.is_set):
         run.trace("f1/d3/v5")           # raises Interrupted once the flag is set

@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
-from pocketgpu.builder.matrices import UPRIGHT
 
 PROGRAM = assemble("""
     .out o0 position
     .out o1 color
     main:
-        dp4 o0.x, c0, v0
-        dp4 o0.y, c1, v0
-        dp4 o0.z, c2, v0
-        dp4 o0.w, c3, v0
+        mov o0, v0
         mov o1, v1
         end
 """)
@@ -35,7 +31,7 @@ def stencil_through_depth_write(frames: int = 1) -> bytes:
     for _ in range(frames):
         commands = CommandList().plain_state().render_target(target, WIDTH, HEIGHT, depth=depth)
         commands.write("DEPTHBUFFER_WRITE", depth=True, stencil=False)
-        commands.shader(PROGRAM).uniforms(0, UPRIGHT)
+        commands.shader(PROGRAM)
         commands.attributes(Buffer(vertices, [("f32", 3), ("f32", 3)]))
         commands.depth(None, write=False, colors="")
         commands.write("STENCIL_TEST", enable=True, function="always", reference=1, input_mask=255, write_mask=255)

@@ -32,8 +32,8 @@ Answer = TypeVar("Answer")
 class LentMachine:
     """A machine's thread for a capture.
 
-    An inspection is used by one thread only. So the one that was given stays with whoever gave it, and another one of
-    the same capture is made here, with the same choices and overrides.
+    An inspection is used by one thread only. So the caller keeps the one that was given, and another one of the same
+    capture is made here, with the same choices and overrides.
 
     :param source: the path of a capture, an opened capture, or an inspection. at: the address that is asked for first,
         whenever the thread starts.
@@ -71,14 +71,14 @@ class LentMachine:
 
     @property
     def thread(self) -> MachineThread[Desk]:
-        """The thread, which is started if it is not there. Who asks it may find that it has ended meanwhile."""
+        """The thread, which is started if it is not there. It may end before the caller asks it."""
         with self._lock:
             if self._thread is None:
                 self._thread = MachineThread(lambda: desks.desk_of((MAIN, self._opens())), Preparing(self._at()))
             return self._thread
 
     def answer(self, question: Callable[[Desk], Answer], seconds: float | None = None) -> Answer:
-        """The answer to a question of the caller, who waits for it. seconds: how long at most; None: until it is there.
+        """Ask a question and wait for its answer. seconds: how long at most; None: until it is there.
 
         :raises TimeoutError: it was not there in time; it is given up, unless it has begun.
         """

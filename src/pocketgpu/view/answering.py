@@ -1,4 +1,4 @@
-"""From a request to its reply, whoever carries both: the server, or the messages of a notebook's widget.
+"""From a request to its reply, for the server and for the messages of a notebook's widget.
 
     asking = begin(machine, asked["why"], {"at": "f1/px8,9"})       # a future: the machine's thread answers
     reply = reply_of(asking)                                        # status 200 and JSON, or what is wrong
@@ -60,7 +60,7 @@ def begin(machine: MachineThread[Desk], asked: AnyAsked, query: Mapping[str, str
         tab, panel = given.text("tab", ""), given.text("panel", "")
         asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
         return machine.put(asker, asked.question(given), asked.is_slow(given), given.number("turn", 0))
-    except Exception as error:  # who waits gets a reply, whatever went wrong
+    except Exception as error:  # the page waits for a reply, whatever went wrong
         refused: Future[Found] = Future()
         refused.set_exception(error)
         return refused

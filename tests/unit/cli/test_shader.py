@@ -199,7 +199,7 @@ def test_text_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     ("value", "says"),
     [
         ("1,2,3", "'1,2,3' sets no register"),
-        ("v0=1,a", "'a' in 'v0=1,a' is no number"),
+        ("v0=1,a", "'a' in 'v0=1,a' is not a number"),
         ("v0=1,2,3,4,5", "'v0=1,2,3,4,5' has 5 numbers; a register takes 1 to 4"),
         ("colour=1", "nothing is called 'colour' here"),
         ("v99=1", "there is no register v99"),

@@ -39,7 +39,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "doubts": (
         "doubts scene.ctf.xz --frames 0-2 --choice combiner.vertex_color",
-        "doubts scene.ctf.xz scene.mxcap.zip --choice texture.fraction --html doubts.html",
+        "doubts scene.mxcap.zip --choice texture.fraction --html a.html",
     ),
     "check": ("check scene.ctf.xz", "check scene.ctf.xz --rule 'transfer.*' --junit results.xml", "check --list"),
     "diff": ("diff scene.ctf.xz other.ctf.xz", "diff scene.ctf.xz --switch-b shader.precision=f24 --frame 0"),

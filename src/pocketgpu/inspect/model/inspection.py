@@ -13,7 +13,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.moment import Moment
-from pocketgpu.inspect.model.source_texts import TakesTexts
+from pocketgpu.inspect.model.steppable import TakesTexts
 from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, contacts_of
 from pocketgpu.wording import counted, there_are
 

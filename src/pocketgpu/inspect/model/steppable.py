@@ -1,4 +1,4 @@
-"""What can be stepped through at an address: the programs of a draw or launch, and which of their runs.
+"""What can be stepped through at an address: the programs of a draw or launch, which of their runs, and their texts.
 
     for one in run.programs_at("f1/d17"):
         print(one)                       # vertex program: f1/d17/v0..23
@@ -6,12 +6,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pocketgpu.displayed import Displayed
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.late_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.inspect.stepping.program_text import ProgramTexts
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,4 +57,21 @@ class Steppable(Displayed):
         return f"{self.program}: {'/'.join(map(str, (self.address, *self.parts)))}"
 
 
-__all__ = ["Part", "Steppable"]
+class TakesTexts:
+    """What an inspection knows of source texts."""
+
+    capture: Capture
+    texts: ProgramTexts | None = None
+    """Texts of programs, see `use_texts`."""
+
+    def use_texts(self, paths: Sequence[str]) -> None:
+        """Name the texts that the capture's shader programs were assembled from (picasso's `.v.pica` and `.g.pica`, or
+        a `.shbin` for names only). Traces then have their lines, labels and names of registers, where a program is that
+        of a text word for word; the listing of a trace says where it is not (`note`).
+
+        :raises UsageError: programs of this console are not assembled from such texts.
+        """
+        raise UsageError(f"programs of a {self.capture.console} are not made of such texts", location="texts")
+
+
+__all__ = ["Part", "Steppable", "TakesTexts"]

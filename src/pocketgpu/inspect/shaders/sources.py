@@ -117,7 +117,7 @@ class PicaSource:
             try:
                 numbers.append(float(one))
             except ValueError:
-                raise UsageError(f"{one!r} in {text!r} is no number", hint="Such as 1, -0.5 or 1e3.") from None
+                raise UsageError(f"{one!r} in {text!r} is not a number", hint="Such as 1, -0.5 or 1e3.") from None
         if len(numbers) > _COMPONENTS:
             raise UsageError(f"{text!r} has {len(numbers)} numbers; a register takes 1 to {_COMPONENTS}")
         return named, numbers

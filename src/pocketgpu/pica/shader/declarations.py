@@ -390,7 +390,7 @@ class Declarations:
         if meaning != "point":
             self.reading.at(more[-1])
             if not re.fullmatch(r"\d{1,3}", more[-1]) or not 1 <= int(more[-1]) <= 255:
-                raise self.reading.error(f"{more[-1]!r} is no number of vertices")
+                raise self.reading.error(f"{more[-1]!r} is not a number of vertices")
             vertices = int(more[-1])
         unit.geometry = GeometryInput(meaning, array, vertices)
         # The hardware writes the last boolean after each run.

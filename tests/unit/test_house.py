@@ -32,7 +32,9 @@ MOST_IGNORES = 25
 FACTORIES = ("inspect/inspection.py", "capture/driver/", "inspect/diff/compare.py: sides_of")
 
 
-ORDER = ("facts", "lanes", "pica", "maxwell", "capture", "guests", "builder", "inspect", "sweeps", "editor", "cli")
+ORDER = (
+    "facts", "lanes", "pica", "maxwell", "capture", "guests", "builder", "probe", "inspect", "sweeps", "editor", "cli",
+)  # fmt: skip
 """Rooms at the top, from the ground up: a room imports rooms before it only."""
 
 

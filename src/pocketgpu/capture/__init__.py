@@ -46,6 +46,17 @@ def open(path: str | os.PathLike[str]) -> Capture:
     return capture
 
 
+def of_bytes(data: bytes, name: str = "") -> Capture:
+    """A capture of the bytes of a file, unpacked. name: for messages.
+
+    :raises CaptureError: as for `open`.
+    """
+    made = Capture(name, _parsed(name, data))
+    made.packed_bytes = len(data)
+    made.digest = _digest(data, made)
+    return made
+
+
 def _digest(packed: bytes, capture: Capture) -> bytes:
     """A digest of what was read: of the file, and of the memory file of a GX log."""
     digest = blake2b(packed, digest_size=20)

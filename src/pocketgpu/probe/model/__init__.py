@@ -1,0 +1,1 @@
+"""What a scene is, and what can be seen of it."""

@@ -1,0 +1,62 @@
+"""What can be seen of a scene after it has run, on our own machine or on a console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu import capture
+from pocketgpu.late_dataclass import dataclass
+from pocketgpu.probe.model.scene import Made
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What a scene left behind, by what was looked at.
+
+    pictures: by screen, RGB of shape (height, width, 3). memory: by (address, bytes). registers: by address.
+    interrupts: how often each was raised, by name.
+    """
+
+    pictures: Mapping[str, NDArray[np.uint8]]
+    memory: Mapping[tuple[int, int], bytes]
+    registers: Mapping[int, int]
+    interrupts: Mapping[str, int]
+
+    def differences(self, other: Observation) -> tuple[str, ...]:
+        """What is not the same in another observation of the same scene; what only one of them has is not compared."""
+        parts = [
+            f"picture {name}"
+            for name in self.pictures
+            if name in other.pictures and not np.array_equal(self.pictures[name], other.pictures[name])
+        ]
+        parts += [f"memory {at:#x}" for at, size in self.memory if _differ(self.memory, other.memory, (at, size))]
+        parts += [f"register {at:#x}" for at in self.registers if _differ(self.registers, other.registers, at)]
+        raised = dict.fromkeys((*self.interrupts, *other.interrupts))
+        parts += [f"interrupt {name}" for name in raised if self.interrupts.get(name) != other.interrupts.get(name)]
+        return tuple(parts)
+
+
+def _differ(mine: Mapping[Any, Any], other: Mapping[Any, Any], key: Any) -> bool:
+    return key in other and mine[key] != other[key]
+
+
+def observe(made: Made, switches: Mapping[str, str], evaluator: str = "llvm") -> Observation:
+    """Run a scene on our own machine, with some choices, and look where it says."""
+    driver = capture.of_bytes(made.data).driver(switches=switches, evaluator=evaluator)
+    machine: Any = driver.machine
+    driver.play_rest()
+    watch = made.watch
+    shown = driver.shown(driver.frame_count - 1) if watch.pictures and driver.frame_count else {}
+    return Observation(
+        pictures={name: screen.array[..., :3] for name, screen in shown.items()},
+        memory={(at, size): bytes(machine.memory.read(at, size)) for at, size in watch.memory},
+        registers={at: machine.peek(at) for at in watch.registers},
+        interrupts=machine.take_interrupts() if watch.interrupts else {},
+    )
+
+
+__all__ = ["Observation", "observe"]

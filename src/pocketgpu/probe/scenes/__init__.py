@@ -1,0 +1,21 @@
+"""A scene for each choice that can be made visible, by console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pocketgpu.probe.model.registry import SCENES
+from pocketgpu.probe.model.scene import Scene
+from pocketgpu.probe.scenes.n3ds import core as core_3ds  # noqa: F401  (they register themselves)
+
+NO_SCENE: Final[Mapping[str, str]] = {}
+"""Why a choice has no scene: the reason, by the choice's name."""
+
+
+def scene_of(choice: str) -> Scene | None:
+    """The scene of a choice; None: it has none, see NO_SCENE."""
+    return SCENES.get(choice)
+
+
+__all__ = ["NO_SCENE", "SCENES", "scene_of"]

@@ -215,8 +215,12 @@ class Canvas:
         return self.capture.put(np.ascontiguousarray(data, np.float32))
 
     def program(self, text: str, outputs: str = VALUE) -> Assembly:
-        """Draw with another vertex program from here on; its input v0 is its output o0."""
-        program = assemble(f"{outputs}\nmov o0, v0\n{text}\nend\n")
+        """Draw with another vertex program from here on: its instructions after `mov o0, v0`."""
+        return self.whole_program(f"{outputs}\nmov o0, v0\n{text}\nend\n")
+
+    def whole_program(self, text: str) -> Assembly:
+        """The same with all of a program's text."""
+        program = assemble(text)
         self.list.shader(program)
         return program
 

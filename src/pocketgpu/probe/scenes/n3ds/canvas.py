@@ -157,6 +157,12 @@ class Canvas:
         """Draw in the colours of a combiner source from here on."""
         return self.list.combiner(0, ("replace", source), ("replace", source))
 
+    def by_vertex(self, zero: Color, one: Color) -> CommandList:
+        """Draw in one of two colours from here on: the first where the vertex colour is 0, the second where it is 1."""
+        self.paint(one)
+        ways = "interpolate", "previous stage", "constant", "vertex color"
+        return self.list.combiner(1, ways, ways, color=zero)
+
     def palette(self, *colors: Color) -> CommandList:
         """Draw in the colour of these that texture coordinate 0 u selects: each has an equal part of 0 to 1, the first
         and the last also what is beyond."""

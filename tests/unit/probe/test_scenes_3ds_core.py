@@ -138,8 +138,8 @@ case("texture.shadow_filter", *([(pixel(RIGHT, 79, 80), color)] for color in (OR
 # Entries of the table are 40 pixels wide; the nearest one is that of 255/256 of the place.
 case(
     "lighting.lut",
-    [(pixel(RIGHT, 0, 80), (34, 112, 213, 255)), (pixel(RIGHT, 40, 80), (246, 149, 34, 255))],
-    [(pixel(RIGHT, 0, 80), ORANGE), (pixel(RIGHT, 40, 80), BLUE)],
+    [(pixel(RIGHT, 0, 80), (3, 1, 0, 255)), (pixel(RIGHT, 40, 80), (246, 148, 31, 255))],
+    [(pixel(RIGHT, 0, 80), ORANGE), (pixel(RIGHT, 40, 80), BLACK)],
 )
 
 

@@ -5,7 +5,7 @@ Each program makes one square of four vertices with two outputs, position and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,6 +24,8 @@ _OUTPUTS, _CORNERS = 2, 4
 _ZERO, _ONE = (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0)
 _TRIANGLES = ((0, 1, 2), (0, 2, 3))
 """Corners of a square, counter-clockwise."""
+_TURNED = ((0, 2, 1), (0, 3, 2))
+"""The same clockwise, which the winding bit turns round."""
 
 
 def _vertex(corner: int, slot: int, flags: str | bool = "", value: str = "") -> str:
@@ -33,9 +35,9 @@ def _vertex(corner: int, slot: int, flags: str | bool = "", value: str = "") -> 
     return f"mov o0, v{_OUTPUTS * corner}\n{value}\nsetemit {slot}{f', {flags}' if flags else ''}\nemit\n"
 
 
-def _square(emit: Callable[[int, int, bool], str]) -> str:
+def _square(emit: Callable[[int, int, bool], str], triangles: Sequence[Sequence[int]] = _TRIANGLES) -> str:
     """The two triangles of a square: text for a corner, its buffer, and whether it is a triangle's last one."""
-    return "".join(emit(corner, slot, slot == 2) for triangle in _TRIANGLES for slot, corner in enumerate(triangle))
+    return "".join(emit(corner, slot, slot == 2) for triangle in triangles for slot, corner in enumerate(triangle))
 
 
 def _plain(corner: int, slot: int, last: bool) -> str:
@@ -86,9 +88,9 @@ def _() -> Made:
     canvas = _canvas(_COLOR)
     canvas.list.write("FLAT_SHADING", flat=True)
     values = {False: "mov o1, c90.xxxx", True: "mov o1, c90.yyyy"}
-    for box, flags in ((LEFT, "prim"), (RIGHT, "prim inv")):
+    for box, flags, triangles in ((LEFT, "prim", _TRIANGLES), (RIGHT, "prim inv", _TURNED)):
         emit = partial(_flagged, flags=flags, values=values)
-        _use(canvas, _square(emit), _COLOR)
+        _use(canvas, _square(emit, triangles), _COLOR)
         _draw(canvas, box)
     return canvas.made()
 

@@ -72,10 +72,12 @@ def _draw(canvas: Canvas, box: Box, view: ArrayLike = _TOWARDS_EYE) -> None:
 @scene("lighting.lut")
 def _() -> Made:
     """The light's distance grows to the right, over four entries of its table. On the left the table has 1 everywhere:
-    orange. On the right its entries are 0 and 1 in turns: smooth changes from blue to orange (interpolate), or stripes
+    orange. On the right its entries are 0 and 1 in turns: smooth changes from black to orange (interpolate), or stripes
     (nearest)."""
     canvas = _lit("fragment primary color")
-    canvas.list.write_fields("LIGHT0_AMBIENT", _FULL)
+    canvas.list.combiner(1)
+    canvas.show("fragment primary color")
+    canvas.list.write_fields("LIGHT0_AMBIENT", dict(zip("rgb", ORANGE[:3], strict=True)))
     _tables(canvas, distance_on=1)
     # A light at (1, 0, 0), seen with vectors from (0, 0, 0) to (1, 0, 0): distances from 1 to 2.
     canvas.list.write("LIGHT0_XY", x=1.0, y=0.0).write("LIGHT0_Z", z=0.0).write("LIGHT0_CONFIG")

@@ -26,6 +26,10 @@ _SIDE = 8
 """Texels of most textures on a side."""
 
 
+_HUES = 4
+"""Colours of a texture of columns."""
+
+
 def _plain(color: Color, side: int = _SIDE) -> NDArray[np.uint8]:
     return np.full((side, side, 4), color, np.uint8)
 
@@ -116,7 +120,11 @@ def _() -> Made:
         canvas.list.texture(
             0, address, _SIDE, _SIDE, filter="nearest", wrap=(WRAP[code], "clamp to edge"), border=LIGHT
         )
-        canvas.quad(Box(20, cell.top + 8, 380, cell.bottom - 8), texture=_span(-1, 2))
+        strip = Box(20, cell.top + 8, 380, cell.bottom - 8)
+        for column in range(3 * _HUES):
+            # The middle of the first one of two texels of a colour, whatever the filter and the way of rounding.
+            u = column / _HUES - 1 + 0.5 / _SIDE
+            canvas.quad(strip.part(column, 3 * _HUES), texture=(u, 0.5 + 0.5 / _SIDE, 1))
     return canvas.made()
 
 

@@ -7,7 +7,18 @@ from typing import Final
 
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
-from pocketgpu.probe.scenes.n3ds import core as core_3ds  # noqa: F401  (they register themselves)
+from pocketgpu.probe.scenes.n3ds import (  # noqa: F401  (they register themselves)
+    atmosphere,
+    combiners,
+    geometry,
+    lighting,
+    lists,
+    raster,
+    shaders,
+    tests,
+    textures,
+    vertices,
+)
 
 NO_SCENE: Final[Mapping[str, str]] = {}
 """Why a choice has no scene: the reason, by the choice's name."""

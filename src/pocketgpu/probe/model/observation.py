@@ -58,7 +58,7 @@ def observe(made: Made, switches: Mapping[str, str], evaluator: str = "llvm") ->
     return Observation(
         pictures={name: screen.array[..., :3] for name, screen in shown.items()},
         memory={(at, size): bytes(machine.memory.read(at, size)) for at, size in watch.memory},
-        registers=seen.registers,
+        registers={at: watch.bits_of(at, word) for at, word in seen.registers.items()},
         interrupts=seen.interrupts if watch.interrupts else {},
     )
 

@@ -16,9 +16,9 @@ class Watch:
 
     memory: (address, bytes) ranges, physical on a 3DS, of the GPU on a Switch. registers: physical addresses of
     registers, read right after the last event, while what that started may still run; only a 3DS has registers that its
-    processor can read. interrupts: whether it matters how often the program was told that a unit has finished.
-    pictures: whether the screens matter. by_eye: what differs is only on the glass, where no program can read it: the
-    bytes in memory are the same, and a person has to look.
+    processor can read. bits: (register, mask) where only some bits matter. interrupts: whether it matters how often the
+    program was told that a unit has finished. pictures: whether the screens matter. by_eye: what differs is only on the
+    glass, where no program can read it: all that is in memory is the same, and a person has to look.
     """
 
     memory: tuple[tuple[int, int], ...] = ()
@@ -26,6 +26,11 @@ class Watch:
     interrupts: bool = False
     pictures: bool = True
     by_eye: bool = False
+    bits: tuple[tuple[int, int], ...] = ()
+
+    def bits_of(self, register: int, word: int) -> int:
+        """The bits that matter of a word that was read from a register."""
+        return word & dict(self.bits).get(register, word)
 
 
 @dataclass(frozen=True)

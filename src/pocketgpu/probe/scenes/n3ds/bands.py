@@ -16,7 +16,7 @@ from pocketgpu.facts.external_init import INITS
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.pica.memory import surface
 from pocketgpu.probe.model.scene import Made, Watch
-from pocketgpu.probe.scenes.n3ds.canvas import BACKGROUND, BLUE, HEIGHT, LEFT, ORANGE, RIGHT, WIDTH, Color
+from pocketgpu.probe.scenes.n3ds.canvas import BACKGROUND, BLUE, HEIGHT, LEFT, RIGHT, WIDTH, Color
 
 COLUMNS: Final = RIGHT.right - RIGHT.left
 """Columns of the band that a value changes, and of the one beside it."""

@@ -222,6 +222,24 @@ def _word(color: Color) -> int:
 
 
 __all__ = [
-    "BACKGROUND", "BLACK", "BLUE", "Box", "Canvas", "Color", "DARK", "HEIGHT", "LAYOUT", "LEFT", "LIGHT", "ORANGE",
-    "ORDER", "PLAIN", "RIGHT", "SCREEN", "WIDTH", "clip", "grid", "row",
+    "BACKGROUND",
+    "BLACK",
+    "BLUE",
+    "DARK",
+    "HEIGHT",
+    "LAYOUT",
+    "LEFT",
+    "LIGHT",
+    "ORANGE",
+    "ORDER",
+    "PLAIN",
+    "RIGHT",
+    "SCREEN",
+    "WIDTH",
+    "Box",
+    "Canvas",
+    "Color",
+    "clip",
+    "grid",
+    "row",
 ]  # fmt: skip

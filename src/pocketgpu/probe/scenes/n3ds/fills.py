@@ -20,7 +20,7 @@ def _() -> Made:
     after them: it is dark still (stop), or light too (whole-groups)."""
     canvas = Canvas()
     side, texels, filled = 8, 64, 16
-    texture = canvas.capture.allocate(texels)
+    texture = canvas.capture.allocate(texels, region="VRAM")
     canvas.capture.fill(texture, texture + texels, _pattern(DARK[0], 2), width=16)
     canvas.capture.fill(texture, texture + filled, _pattern(LIGHT[0], 3), width=24)
     canvas.list.texture(0, texture, side, side, "I8", filter="nearest")

@@ -17,8 +17,8 @@ from pocketgpu.probe.model.scene import Made
 class Observation:
     """What a scene left behind, by what was looked at.
 
-    pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes). registers: by address.
-    interrupts: how often the program was told that a unit has finished, by the unit's name; on a Switch the values of
+    pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes).
+    registers: by address. interrupts: how often the program was told that a unit has finished, by the unit's name; on a Switch the values of
     syncpoints.
     """
 

@@ -7,13 +7,21 @@ from typing import Final
 
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
-from pocketgpu.probe.scenes.n3ds import displays as displays_3ds  # noqa: F401
-from pocketgpu.probe.scenes.n3ds import fills as fills_3ds  # noqa: F401  (they register themselves)
-from pocketgpu.probe.scenes.n3ds import tests as tests_3ds  # noqa: F401
-from pocketgpu.probe.scenes.n3ds import system as system_3ds  # noqa: F401
-from pocketgpu.probe.scenes.n3ds import transfers as transfers_3ds  # noqa: F401
+from pocketgpu.probe.scenes import guests
+from pocketgpu.probe.scenes.n3ds import (  # noqa: F401  (they register themselves)
+    displays,
+    fills,
+    geometry,
+    lists,
+    none,
+    shaders,
+    system,
+    tests,
+    transfers,
+    vertices,
+)
 
-NO_SCENE: Final[Mapping[str, str]] = {}
+NO_SCENE: Final[Mapping[str, str]] = {**none.NO_SCENE, **guests.NO_SCENE}
 """Why a choice has no scene: the reason, by the choice's name."""
 
 

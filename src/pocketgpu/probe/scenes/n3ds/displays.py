@@ -132,8 +132,8 @@ def _() -> Made:
 
 @scene("display.sync_bits")
 def _() -> Made:
-    """Bits 0, 4 and 8 of POLARITY are set, then the screen gets an orange framebuffer: it is orange, and all three bits
-    are read (polarity); or it keeps its blue picture, as the line sync has stopped, and bit 4 is not there (disable)."""
+    """Bits 0, 4 and 8 of POLARITY are set, then the screen gets an orange framebuffer: it is orange, and all three
+    bits are read (polarity); or it keeps its blue picture, as the line sync has stopped, without bit 4 (disable)."""
     bands = Bands()
     capture, orange = bands.capture, _second(bands, ORANGE)
     bands.fill(0, WIDTH, BLUE)
@@ -145,7 +145,7 @@ def _() -> Made:
 
 @scene("display.vstart")
 def _() -> Made:
-    """A frame has 100 lines more than usual, without pictures. The blue band is where it is always (window), or cut off,
+    """A frame has 100 lines more than usual, without pixels. The blue band is where it always is (window), or cut off,
     as if the picture began so many lines later (wiki)."""
     bands = Bands()
     bands.fill(RIGHT.left, RIGHT.right, ORANGE)
@@ -158,8 +158,8 @@ def _() -> Made:
 
 @scene("display.interleave")
 def _() -> Made:
-    """Lines of two framebuffers alternate, of which each has 400 blue lines and 400 orange ones. Each eye sees the first
-    400, blue (halves); or every other of 800, blue on the left and orange on the right (skip)."""
+    """Lines of two framebuffers alternate, and each has 400 blue lines and 400 orange ones. Each eye sees the first 400,
+    blue (halves); or every other one of 800, blue on the left and orange on the right (skip)."""
     bands = Bands()
     capture, size = bands.capture, 2 * WIDTH * bands.line
     buffers = [capture.allocate(size, region="VRAM") for _ in range(2)]

@@ -50,11 +50,11 @@ def _() -> Made:
 @scene("gsp.double_fill")
 def _() -> Made:
     """A program asks for two fills at once. It is told the end of both units (both), or only of the first one (first).
-    The picture is the same."""
+    There is nothing to be seen."""
     bands, middle = Bands(_FORMAT), (RIGHT.left + RIGHT.right) // 2
     first, second = _fill(bands, RIGHT.left, middle, ORANGE), _fill(bands, middle, RIGHT.right, LIGHT)
     bands.capture.gx(memory_fill(first, second))
-    return bands.made(interrupts=True)
+    return bands.made(interrupts=True, pictures=False)
 
 
 @scene("gsp.swap_time")

@@ -18,8 +18,8 @@ class Observation:
     """What a scene left behind, by what was looked at.
 
     pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes).
-    registers: by address. interrupts: how often the program was told that a unit has finished, by the unit's name; on a Switch the values of
-    syncpoints.
+    registers: by address. interrupts: how often the program was told that a unit has finished, by the
+    unit's name; on a Switch the values of syncpoints.
     """
 
     pictures: Mapping[str, NDArray[np.uint8]]

@@ -158,8 +158,8 @@ def _() -> Made:
 
 @scene("display.interleave")
 def _() -> Made:
-    """Lines of two framebuffers alternate, and each has 400 blue lines and 400 orange ones. Each eye sees the first 400,
-    blue (halves); or every other one of 800, blue on the left and orange on the right (skip)."""
+    """Lines of two framebuffers alternate, and each has 400 blue lines and 400 orange ones. Each eye sees the first
+    400, blue (halves); or every other one of 800, blue on the left and orange on the right (skip)."""
     bands = Bands()
     capture, size = bands.capture, 2 * WIDTH * bands.line
     buffers = [capture.allocate(size, region="VRAM") for _ in range(2)]

@@ -7,20 +7,9 @@ from typing import Final
 
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
-from pocketgpu.probe.scenes.n3ds import (  # noqa: F401  (they register themselves)
-    atmosphere,
-    combiners,
-    geometry,
-    lighting,
-    lists,
-    raster,
-    shaders,
-    tests,
-    textures,
-    vertices,
-)
+from pocketgpu.probe.scenes import guests, n3ds, switch
 
-NO_SCENE: Final[Mapping[str, str]] = {}
+NO_SCENE: Final[Mapping[str, str]] = {**n3ds.NO_SCENE, **switch.NO_SCENE, **guests.NO_SCENE}
 """Why a choice has no scene: the reason, by the choice's name."""
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
 from pocketgpu.probe.scenes.n3ds import core as core_3ds  # noqa: F401  (they register themselves)
+from pocketgpu.probe.scenes.switch import blits, channels, engines, macros, outputs, raster, textures, vertices  # noqa: F401
 
 NO_SCENE: Final[Mapping[str, str]] = {}
 """Why a choice has no scene: the reason, by the choice's name."""

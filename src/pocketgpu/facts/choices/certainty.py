@@ -35,7 +35,9 @@ class Certainty(StrEnum):
     """One emulator does so, or several with common ancestors."""
     GUESSED = "guessed"
     UNDECIDED = "undecided"
-    """The evidence for several values has the same weight."""
+    """The evidence for several values has the same weight, the default's among them."""
+    DEPARTS = "departs"
+    """The evidence decides another value than the default, which has a reason."""
     NOT_DOUBTED = "not doubted"
     """A what-if or a setting: nobody doubts the default."""
 
@@ -104,15 +106,11 @@ def decided(choice: Choice, further: Iterable[Evidence] = ()) -> str | None:
 
 
 def certainty(choice: Choice, further: Iterable[Evidence] = ()) -> Certainty:
-    """How certain the default of a choice is.
-
-    That is what decides for it. Where the evidence decides another value, it is the best evidence for the default,
-    which can be no better than a guess then.
-    """
+    """How certain the default of a choice is: what decides for it, or that the evidence decides another value."""
     found = decision(choice, further)
-    if found.value is None or found.value == choice.default:
-        return found.certainty
-    return Certainty.GUESSED
+    if found.values and choice.default not in found.values:
+        return Certainty.DEPARTS
+    return found.certainty
 
 
 def reason(choice: Choice) -> str:

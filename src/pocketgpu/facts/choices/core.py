@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.facts.choices.choice import Choice, named
+from pocketgpu.facts.choices.choice import Choice, named, what_if
 
 
 def _lists() -> Iterator[Choice]:
@@ -192,7 +192,7 @@ def _raster() -> Iterator[Choice]:
 
 
 def _textures() -> Iterator[Choice]:
-    yield named(
+    yield what_if(
         "texture.filter",
         "A what-if: filtering of all textures.",
         as_programmed="as in the texture registers",

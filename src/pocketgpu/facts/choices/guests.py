@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pocketgpu.facts.choices.choice import Choice, named
+from pocketgpu.facts.choices.choice import Choice, named, what_if
 
 
 def choices() -> Iterator[Choice]:
@@ -32,7 +32,7 @@ def _kernel() -> Iterator[Choice]:
         checked="an error",
         any="accepted",
     )
-    yield named(
+    yield what_if(
         "guest.unknown_call",
         "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
         answer="an answer as of a console that does not have it: an error code",
@@ -109,7 +109,7 @@ def _services() -> Iterator[Choice]:
         answered="they are; a script answers for the player",
         absent="a program of the 3DS waits for them forever; on the Switch none can be created",
     )
-    yield named(
+    yield what_if(
         "guest.controller",
         "The controller of a program on a Switch.",
         pro="a Pro Controller of player 1, which every program takes",
@@ -154,7 +154,7 @@ def _services() -> Iterator[Choice]:
         connected="yes or no; connected, and full, so not charging",
         five="5, as for the level of the battery",
     )
-    yield named(
+    yield what_if(
         "guest.mode",
         "Where a Switch is when a program starts. Scripts can change it.",
         handheld="in the player's hands",
@@ -187,7 +187,7 @@ def _switch_services() -> Iterator[Choice]:
         waits="its voice plays no further until the memory is attached, and the update tells an error",
         played="its time passes in silence, and the update tells an error",
     )
-    yield named(
+    yield what_if(
         "guest.date",
         "The date at which programs of the Switch start.",
         set="2026-01-01 00:00 UTC, on a console whose clock was set",

@@ -18,6 +18,7 @@ CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
     Certainty.ONE_EMULATOR: "one emulator does so, or several with common ancestors",
     Certainty.GUESSED: "guessed",
     Certainty.UNDECIDED: "undecided: the evidence for several values has the same weight",
+    Certainty.DEPARTS: "the evidence decides another value than the default",
     Certainty.NOT_DOUBTED: "nobody doubts the default",
 }
 """The text of each certainty."""

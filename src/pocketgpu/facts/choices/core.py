@@ -123,8 +123,8 @@ def _shaders() -> Iterator[Choice]:
     yield named(
         "shader.loop_ends",
         "How many loops can end at one instruction.",
-        all="",
         one="one entry of the loop stack is checked; the outer loop misses its end",
+        all="",
     )
     yield named(
         "shader.stacks",
@@ -358,8 +358,8 @@ def _tests() -> Iterator[Choice]:
     yield named(
         "test.stencil_write",
         "Which bit of DEPTHBUFFER_WRITE enables stencil writes.",
-        stencil="",
-        any="",
+        any="either of the two",
+        stencil="its own",
     )
     yield named(
         "test.untested_depth_write",

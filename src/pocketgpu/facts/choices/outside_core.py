@@ -91,14 +91,14 @@ def _transferred_pixels() -> Iterator[Choice]:
     yield named(
         "transfer.odd_formats",
         "What transfers between formats do that the console does not convert.",
+        hang="the transfer never ends",
         convert="",
-        hang="",
     )
     yield named(
         "transfer.small",
         "What 16-bit pictures of fewer than 64x64 pixels do.",
         convert="",
-        hang="",
+        hang="the transfer never ends",
     )
     yield named(
         "transfer.average_bits",
@@ -212,7 +212,7 @@ def _gsp() -> Iterator[Choice]:
     yield named(
         "gsp.double_fill",
         "Which interrupts a MemoryFill of two ranges raises.",
-        both="",
+        both="PSC0 and PSC1",
         first="PSC0 only",
     )
     yield named(

@@ -41,7 +41,23 @@ class Certainty(StrEnum):
     NOT_DOUBTED = "not doubted"
     """A what-if or a setting: nobody doubts the default."""
 
+    @property
+    def said(self) -> str:
+        """What a default is, in a sentence: "measured on a console"."""
+        return _SAID[self]
 
+
+_SAID: Final = {
+    Certainty.MEASURED: "measured on a console",
+    Certainty.PROGRAMS: "shown by programs that run on consoles",
+    Certainty.DOCUMENTED: "documented",
+    Certainty.EMULATORS: "what emulators of different origin do",
+    Certainty.ONE_EMULATOR: "what one emulator does, or several with common ancestors",
+    Certainty.GUESSED: "guessed",
+    Certainty.UNDECIDED: "undecided: the evidence for several values has the same weight",
+    Certainty.DEPARTS: "not what the evidence decides",
+    Certainty.NOT_DOUBTED: "not doubted",
+}
 RANKS: Final[Sequence[frozenset[Kind]]] = (
     frozenset({Kind.MEASURED}),
     frozenset({Kind.PROGRAM}),

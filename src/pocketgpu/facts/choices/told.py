@@ -10,23 +10,12 @@ from pocketgpu.facts.choices.certainty import Certainty, certainty, decision, re
 from pocketgpu.facts.choices.choice import Choice
 from pocketgpu.facts.choices.evidence import Evidence, of_choice
 
-CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
-    Certainty.MEASURED: "measured on a console",
-    Certainty.PROGRAMS: "shown by programs that run on consoles",
-    Certainty.DOCUMENTED: "documented",
-    Certainty.EMULATORS: "emulators of different origin do so",
-    Certainty.ONE_EMULATOR: "one emulator does so, or several with common ancestors",
-    Certainty.GUESSED: "guessed",
-    Certainty.UNDECIDED: "undecided: the evidence for several values has the same weight",
-    Certainty.DEPARTS: "the evidence decides another value than the default",
-    Certainty.NOT_DOUBTED: "nobody doubts the default",
-}
-"""The text of each certainty."""
 _SETTLES: Final[Mapping[str, str]] = {
-    "3DS": "a test on a 3DS settles it",
-    "Switch": "a test on a Switch settles it",
+    "3DS": "a test on a 3DS; --evidence FILE shows what it answers",
+    "Switch": "a test on a Switch; --evidence FILE shows what it answers",
 }
 _WHAT_IF: Final = "what-if"
+_NOBODY: Final = "nobody says so"
 
 
 def sources(choice: Choice) -> dict[str, str]:
@@ -41,7 +30,7 @@ def settles(choice: Choice) -> str:
     for console, text in _SETTLES.items():
         if choice.name in OF_CONSOLE[console]:
             return text
-    return "a test with a program on a console settles it"
+    return "a program that tests it on a console; --evidence FILE shows what it answers"
 
 
 def told(choice: Choice, further: Iterable[Evidence] = ()) -> dict[str, Any]:
@@ -67,7 +56,7 @@ def told(choice: Choice, further: Iterable[Evidence] = ()) -> dict[str, Any]:
         "sources": sources(choice),
         "evidence": [row.to_dict() for row in rows],
         "certainty": str(sure),
-        "certainty_text": CERTAINTY_TEXT[sure],
+        "certainty_text": sure.said,
         "decided": found.value,
         "of_equal_weight": list(found.values) if len(found.values) > 1 else [],
         "against": None if found.against is None else str(found.against),
@@ -87,7 +76,7 @@ def _source(choice: Choice, value: str) -> str:
     if not who:
         who = _WHAT_IF if choice.what_if and value != choice.default else ""
     means = choice.meanings[value]
-    return f"{means} ({who})" if means and who else means or who
+    return f"{means} ({who})" if means and who else means or who or _NOBODY
 
 
-__all__ = ["CERTAINTY_TEXT", "all_told", "settles", "sources", "told"]
+__all__ = ["all_told", "settles", "sources", "told"]

@@ -43,7 +43,8 @@ class Doubt(Displayed):
         """The doubt as a finding: why, which choice, and how certain its default is."""
         from pocketgpu.facts.choices.certainty import certainty
 
-        return f"{self.reason} (the choice {self.choice}, whose default is {certainty(CHOICES[self.choice]).said})"
+        sure = certainty(CHOICES[self.choice])
+        return f"{self.reason} (the choice {self.choice}; certainty of its default: {sure})"
 
     def __str__(self) -> str:
         return f"{self.choice}: {self.reason}"

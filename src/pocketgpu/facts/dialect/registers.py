@@ -467,6 +467,15 @@ class RegisterBlock:
         slot = self._index[1].get(name.upper())
         return self[name].offset if slot is None else slot.offset
 
+    def reset_of(self, name: str) -> int:
+        """The reset value of a register by name or alias. The register is not made for this. Raises KeyError."""
+        slot = self._index[1].get(name.upper())
+        return self[name].reset if slot is None else slot.reset
+
+    def address_of(self, name: str) -> int:
+        """The physical address of a register by name or alias. The register is not made for this. Raises KeyError."""
+        return self.bank.base + self.offset_of(name) * self.bank.stride
+
     @property
     def name(self) -> str:
         return self.bank.name

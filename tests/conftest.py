@@ -22,6 +22,14 @@ settings.load_profile("pocketgpu")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Twenty thousand tests are collected, and nothing of that is garbage; looking for some takes a third of the time.
+gc.disable()
+GARBAGE = 100_000
+"""New objects after which garbage is looked for while tests run. Memories of machines do so by their size."""
+
+# jsonschema would make parsers for formats that no schema of ours has, which takes a second in each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def time_does_not_matter() -> None:
@@ -107,6 +115,8 @@ def pytest_collection_finish() -> None:
     """Thousands of collected tests stay until the end: the garbage collector need not look at them after each test."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(GARBAGE)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

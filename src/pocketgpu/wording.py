@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+_FORMS = r"\{([^{}|]*)\|([^{}|]*)\}"
 
 
 def counted(number: int | str, one: str, many: str = "", form: str = "") -> str:
@@ -15,7 +15,7 @@ def counted(number: int | str, one: str, many: str = "", form: str = "") -> str:
 
 def agreed(text: str, number: int) -> str:
     """A text whose verbs fit a number: "{lies|lie} left of it" is "lies left of it" for 1, else "lie left of it"."""
-    return _FORMS.sub(lambda found: found[1 if number == 1 else 2], text)
+    return re.sub(_FORMS, lambda found: found[1 if number == 1 else 2], text)
 
 
 def one_of(many: str) -> str:

@@ -41,7 +41,7 @@ class InitSet:
 def _value(block: RegisterBlock, name: str, text: str) -> int:
     """A word, or fields of one as "start=802 end=806"; the reset value if the text is empty."""
     if not text:
-        return block[name].reset
+        return block.reset_of(name)
     if "=" not in text:
         return int(text, 0)
     parts = (part.partition("=") for part in text.split())
@@ -61,7 +61,7 @@ def _writes(row: Row) -> Iterator[tuple[int, int, int]]:
     """(address, value, mask) of each register in a row."""
     mask = int(row["mask"], 0) if row.get("mask") else _WHOLE
     for block, name, value in _registers(row):
-        yield block.base + block.stride * block.offset_of(name), value, mask
+        yield block.address_of(name), value, mask
 
 
 def _set(entry: Entry) -> InitSet:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.dialect.tables import Entry
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
@@ -77,7 +78,7 @@ class BlockLayout:
     base: int
     stride: int
     size: int
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     screen_stride: int = 0
 
     def __getitem__(self, name: str) -> Cell:
@@ -101,15 +102,19 @@ ENTRY_WORDS: Final = tuple(field.name for field in ENTRY)
 
 
 def _layout(entry: Entry) -> BlockLayout:
+    base, stride, size, screen_stride = (
+        int(entry[column] or "0", 0) for column in ("base", "stride", "size", "screen_stride")
+    )
+    return BlockLayout(entry["structure"], base, stride, size, Late(lambda: _cells(entry)), screen_stride)
+
+
+def _cells(entry: Entry) -> tuple[Cell, ...]:
     cells = []
     for row in entry.rows:
         high, _, low = row["bytes"].partition(":")
         offset = int(low or high, 16)
         cells.append(Cell(row["field"], offset, int(high, 16) + 1 - offset, row["doc"]))
-    base, stride, size, screen_stride = (
-        int(entry[column] or "0", 0) for column in ("base", "stride", "size", "screen_stride")
-    )
-    return BlockLayout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
+    return tuple(cells)
 
 
 INTERRUPT_QUEUE, FRAMEBUFFER_INFO, GX_QUEUE = map(_layout, TABLES.read("shared_memory"))
@@ -220,7 +225,7 @@ class GxCommand:
 
     id: int
     name: str
-    words: tuple[Word, ...]
+    words: Sequence[Word]
     aligned: bool
     interrupts: tuple[str, ...]
     old_name: str
@@ -239,15 +244,18 @@ class GxCommand:
         return [int(words[self.word(name)]) for name in names]
 
 
-def _command(entry: Entry) -> GxCommand:
+def _words(entry: Entry) -> tuple[Word, ...]:
     words = [_UNUSED] * 7
     for row in entry.rows:
         words[int(row["word"]) - 1] = Word(row["field"], row["type"], row.get("doc", ""))
+    return tuple(words)
+
+
+def _command(entry: Entry) -> GxCommand:
     interrupts = tuple(entry["interrupts"].split(",")) if entry["interrupts"] else ()
     aligned = entry["aligned"] == "yes"
-    return GxCommand(
-        int(entry["id"]), entry["command"], tuple(words), aligned, interrupts, entry["old name"], entry["doc"]
-    )
+    words = Late(lambda: _words(entry))
+    return GxCommand(int(entry["id"]), entry["command"], words, aligned, interrupts, entry["old name"], entry["doc"])
 
 
 GX_COMMANDS: Final[tuple[GxCommand, ...]] = tuple(map(_command, TABLES.read("gx_commands")))
@@ -325,8 +333,8 @@ def _call(entry: Entry) -> ServiceCall:
     )
 
 
-CALLS: Final[tuple[ServiceCall, ...]] = tuple(map(_call, TABLES.read("calls")))
-"""The service calls in order of their ids."""
+CALLS: Final[Sequence[ServiceCall]] = Late(lambda: tuple(map(_call, TABLES.read("calls"))))
+"""The service calls in order of their ids; their table is read at its first use."""
 
 REGISTER_LIMIT: Final = 0x420000
 """Register offsets of service calls are below this."""

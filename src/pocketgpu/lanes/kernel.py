@@ -54,7 +54,8 @@ class Kernel:
     """A named body and the types of its scalar parameters."""
 
     def __init__(self, body: Callable[..., None], params: dict[str, Type], lanes: int | None) -> None:
-        self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
+        name = body.__name__  # it becomes a symbol
+        self.name = name if name.isascii() and name.isidentifier() else re.sub(r"[^A-Za-z0-9_]", "_", name)
         self.body, self.params, self.lanes = body, params, lanes
         self.home = (body.__module__, body.__qualname__)
         self.numpy_lanes: ChooseLanes = lambda memory, args, static: lanes or NUMPY_LANES

@@ -28,7 +28,7 @@ LIMITS = {KERNEL: LIMIT_BYTES, INDEX: INDEX_LIMIT_BYTES}
 # A process checks the size of the folder at its first store, and then after this number of stores.
 TRIM_EVERY = 64
 _stored = itertools.count()
-_OUR_NAME = re.compile(r"[0-9a-f]{40}\.(\w+)")
+_OUR_NAME = r"[0-9a-f]{40}\.(\w+)"
 _checked: dict[str, Path | None] = {}
 
 
@@ -119,7 +119,7 @@ def entries(place: Path, kind: str = KERNEL) -> list[tuple[Path, int, float]]:
     found = []
     with os.scandir(place) as files:
         for file in files:
-            name = _OUR_NAME.fullmatch(file.name)
+            name = re.fullmatch(_OUR_NAME, file.name)
             if name is not None and name[1] == kind:
                 with contextlib.suppress(OSError):
                     info = file.stat()

@@ -7,7 +7,6 @@ where it stops, not a shorter capture.
 
 from __future__ import annotations
 
-import gzip
 import io
 import lzma
 import os
@@ -213,5 +212,7 @@ def pack(plain: bytes, packing: str) -> bytes:
     if packing == "zstd":
         return zstandard.ZstdCompressor(level=19, write_checksum=True).compress(plain)
     if packing == "gzip":
+        import gzip
+
         return gzip.compress(plain, mtime=0)
     return plain

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pocketgpu.cli.parts import beside, terminal
-from pocketgpu.cli.parts.expect import Expected, expect_options
 from pocketgpu.cli.parts.lists import PlacedFile, list_option, memory_option, registers_option, render_list
 from pocketgpu.cli.parts.options import (
     FrameSpan,
     MemoryRange,
     debug_option,
+    expect_options,
     force_option,
     json_option,
     parse_frame_span,
@@ -38,6 +38,10 @@ from pocketgpu.cli.parts.replay import (
 )
 from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
 from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.cli.parts.animation import Animation
+    from pocketgpu.cli.parts.expect import Expected
 
 LAYOUTS = ("top", "bottom", "stereo", "both")
 
@@ -132,6 +136,8 @@ def render(
         return
     if out is not None and os.path.realpath(out) == os.path.realpath(expect):
         raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
+    from pocketgpu.cli.parts.expect import Expected
+
     expected = Expected(expect, tolerance or 0, frames, layout)
     span = frames if frames or out or animate else expected.span
     try:
@@ -198,10 +204,8 @@ def render_capture(
 
     Raises NoPictureError if no frame shows anything on any screen.
     """
-    from pocketgpu.cli.parts import animation
-
     driver = beside.Loading.driver(path)
-    film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
+    film = _film_for(animate, fps) if animate else None
     capture = open_capture(path, span)
     driver.wait()
     wanted = frames_of(capture, span, outcome)
@@ -214,13 +218,10 @@ def render_capture(
         for frame in replay(capture, wanted, threads, choices, forced):
             entry = describe_frame(frame)
             screens: dict[str, Shown] = dict(frame.screens)
-            if layout is not None:
-                whole = animation.compose(screens, layout)
-                screens = {} if whole is None else {layout: animation.Composed(layout, whole)}
             if film is not None:
-                shown = animation.compose(frame.screens, layout or "both")
-                if shown is not None:
-                    film.add(shown)
+                _add(film, screens, layout or "both")
+            if layout is not None:
+                screens = _composed(screens, layout)
             writer.write(frame.index, screens, entry)
             if expected is not None and expected.wants(frame.index):
                 entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
@@ -244,6 +245,26 @@ def render_capture(
             "fps": film.fps,
             "bytes": len(data),
         }
+
+
+def _film_for(animate: str, fps: int | None) -> Animation:
+    from pocketgpu.cli.parts import animation  # most runs make files of single pictures
+
+    return animation.animation_for(animate, fps or animation.SCREEN_RATE)
+
+
+def _composed(screens: Mapping[str, Shown], layout: str) -> dict[str, Shown]:
+    """The screens of a frame as one picture; nothing if the layout shows none of them."""
+    from pocketgpu.cli.parts.animation import Composed, compose
+
+    whole = compose(screens, layout)
+    return {} if whole is None else {layout: Composed(layout, whole)}
+
+
+def _add(film: Animation, screens: Mapping[str, Shown], layout: str) -> None:
+    """Add a frame to a film, if its layout shows anything."""
+    for shown in _composed(screens, layout).values():
+        film.add(shown.array)
 
 
 def summary(outcome: Outcome, capture: str, out: str | None) -> str:

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.expect import Expected, expect_options
-from pocketgpu.cli.parts.options import debug_option, json_option, parse_frame_span, set_option, threads_option
+from pocketgpu.cli.parts.options import (
+    debug_option,
+    expect_options,
+    json_option,
+    parse_frame_span,
+    set_option,
+    threads_option,
+)
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import Shown, make_directory, median, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
@@ -21,6 +27,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    from pocketgpu.cli.parts.expect import Expected
     from pocketgpu.guests import App
     from pocketgpu.guests.kernel.kernel import End
 
@@ -164,7 +171,11 @@ class Options:
 
     def expected(self) -> Expected | None:
         """The goldens of --expect."""
-        return None if self.expect is None else Expected(self.expect, self.tolerance or 0)
+        if self.expect is None:
+            return None
+        from pocketgpu.cli.parts.expect import Expected
+
+        return Expected(self.expect, self.tolerance or 0)
 
     def limit(self, expected: Expected | None) -> int | None:
         """The most frames: those of --frames, or up to the last golden; None if nothing says so."""

@@ -13,10 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from pocketgpu.cli.parts.junit import Case, junit
-from pocketgpu.cli.parts.options import F, FrameSpan
+from pocketgpu.cli.parts.options import FrameSpan
 from pocketgpu.cli.parts.replay import Shown, write_file
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.wording import counted
@@ -28,25 +26,6 @@ _GOLDEN = re.compile(r"f(0|[1-9][0-9]{0,8})\.([\w-]+)\.png", re.ASCII)
 _COMPOSED = ("stereo", "both")
 """Values of --layout that are not names of screens."""
 _HINT = "If these are right: copy what is in candidates/ over the goldens, or render with --out into their folder."
-
-
-def expect_options(command: F) -> F:
-    """--expect and its further options, for a command that renders."""
-    for option in reversed(
-        (
-            click.option("--expect", metavar="DIR", help="Folder of goldens: fail where a picture is not its golden."),
-            click.option(
-                "--tolerance",
-                type=click.IntRange(0, 255),
-                metavar="N",
-                help="With --expect: by how much of 255 a channel may be off.  [0]",
-            ),
-            click.option("--junit", metavar="FILE", help="With --expect: results as a JUnit file, for CI services."),
-            click.option("--report", metavar="DIR", help="With --expect: folder for a page that shows what differs."),
-        )
-    ):
-        command = option(command)
-    return command
 
 
 class Expected:

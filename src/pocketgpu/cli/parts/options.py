@@ -200,3 +200,22 @@ def standing(choices: Mapping[str, str], forced: Sequence[str]) -> dict[str, str
 
 def capture_argument(command: F) -> F:
     return click.argument("capture", type=click.Path(), metavar="CAPTURE")(command)
+
+
+def expect_options(command: F) -> F:
+    """--expect and its further options, for a command that renders."""
+    for option in reversed(
+        (
+            click.option("--expect", metavar="DIR", help="Folder of goldens: fail where a picture is not its golden."),
+            click.option(
+                "--tolerance",
+                type=click.IntRange(0, 255),
+                metavar="N",
+                help="With --expect: by how much of 255 a channel may be off.  [0]",
+            ),
+            click.option("--junit", metavar="FILE", help="With --expect: results as a JUnit file, for CI services."),
+            click.option("--report", metavar="DIR", help="With --expect: folder for a page that shows what differs."),
+        )
+    ):
+        command = option(command)
+    return command

@@ -16,14 +16,15 @@ from pocketgpu.facts.choices.choice import Choice
 
 __all__ = ["DEFAULTS", "SWITCHES", "Switch", "check", "choose", "departures", "parse"]
 
-CHOICES: Final[Mapping[str, Choice]] = {
-    choice.name: choice for choice in (*core.choices(), *outside_core.choices(), *maxwell.choices(), *guests.choices())
-}
+_3DS: Final = (*core.choices(), *outside_core.choices())
+_SWITCH: Final = tuple(maxwell.choices())
+
+CHOICES: Final[Mapping[str, Choice]] = {choice.name: choice for choice in (*_3DS, *_SWITCH, *guests.choices())}
 """Every choice by its name."""
 
 OF_CONSOLE: Final[Mapping[str, tuple[str, ...]]] = {
-    "3DS": tuple(choice.name for choice in (*core.choices(), *outside_core.choices())),
-    "Switch": tuple(choice.name for choice in maxwell.choices()),
+    "3DS": tuple(choice.name for choice in _3DS),
+    "Switch": tuple(choice.name for choice in _SWITCH),
 }
 """Names of the choices that change what a console's machine does with a capture."""
 

@@ -394,6 +394,17 @@ class Slot:
         return self._made
 
 
+def _check(bank: Bank, slots: Iterable[Slot]) -> None:
+    """Raise ValueError if two registers have a place or a name in common."""
+    by_offset, by_name = dict[int, Slot](), dict[str, Slot]()
+    for slot in slots:
+        if by_offset.setdefault(slot.offset, slot) is not slot:
+            raise ValueError(f"{bank.name}: two registers at {slot.offset:#x}")
+        for name in slot.names:
+            if by_name.setdefault(name.upper(), slot) is not slot:
+                raise ValueError(f"{bank.name}: two registers named {name}")
+
+
 def _already(register: Register) -> Callable[[Slot], Register]:
     return lambda _: register
 
@@ -424,14 +435,11 @@ class RegisterBlock:
 
     @cached_property
     def _index(self) -> tuple[dict[int, Slot], dict[str, Slot]]:
-        by_offset: dict[int, Slot] = {}
-        by_name: dict[str, Slot] = {}
-        for slot in self._slots():
-            if by_offset.setdefault(slot.offset, slot) is not slot:
-                raise ValueError(f"{self.bank.name}: two registers at {slot.offset:#x}")
-            for name in slot.names:
-                if by_name.setdefault(name.upper(), slot) is not slot:
-                    raise ValueError(f"{self.bank.name}: two registers named {name}")
+        slots = list(self._slots())
+        by_offset = {slot.offset: slot for slot in slots}
+        by_name = {name.upper(): slot for slot in slots for name in slot.names}
+        if len(by_offset) < len(slots) or len(by_name) < sum([len(slot.names) for slot in slots]):
+            _check(self.bank, slots)
         return by_offset, by_name
 
     @property
@@ -458,6 +466,15 @@ class RegisterBlock:
         """The offset of a register by name or alias. The register is not made for this. Raises KeyError."""
         slot = self._index[1].get(name.upper())
         return self[name].offset if slot is None else slot.offset
+
+    def reset_of(self, name: str) -> int:
+        """The reset value of a register by name or alias. The register is not made for this. Raises KeyError."""
+        slot = self._index[1].get(name.upper())
+        return self[name].reset if slot is None else slot.reset
+
+    def address_of(self, name: str) -> int:
+        """The physical address of a register by name or alias. The register is not made for this. Raises KeyError."""
+        return self.bank.base + self.offset_of(name) * self.bank.stride
 
     @property
     def name(self) -> str:

@@ -148,8 +148,10 @@ class Entry:
     @property
     def offsets(self) -> list[int]:
         """All offsets in the row."""
-        base = self.base
-        return [base + offset for offset in parse_offsets(self.cells["offset"])]
+        base, text = self.base, self.cells["offset"]
+        if text.isalnum():  # nearly all are one number
+            return [base + int(text, 16)]
+        return [base + offset for offset in parse_offsets(text)]
 
 
 def read(path: str) -> list[Entry]:
@@ -300,7 +302,7 @@ class Tables:
         own: list[Entry] = []
         parts: list[Entry] = []
         for entry in self.read(name):
-            prefix, at, part = entry[column].partition("@")
+            prefix, at, part = entry.cells.get(column, "").partition("@")
             if not at:
                 own.append(self._borrowed(entry, column))
                 continue
@@ -321,9 +323,8 @@ class Tables:
 
     def _borrowed(self, entry: Entry, column: str) -> Entry:
         """A row with `=NAME` among its marks, completed from the row of its name in that table; others unchanged."""
-        marks = entry["marks"]
-        other = next((word[1:] for word in marks.split() if word[0] == "="), "") if "=" in marks else ""
-        if not other:
+        marks = entry.cells.get("marks", "")
+        if "=" not in marks or not (other := next((word[1:] for word in marks.split() if word[0] == "="), "")):
             return entry
         by_name = self._by_name(other, column)
         origin = next(by_name[name] for name in names_of(entry[column]) if name in by_name)
@@ -446,8 +447,9 @@ def apart(fields: Sequence[FieldRow]) -> list[FieldRow]:
                 lo = one.lo + index * one.stride
                 run.append(one._replace(name=name, doc=doc, lo=lo, many=1, stride=0))
             continue
-        result += sorted(run, key=_lowest)
-        run.clear()
+        if run:
+            result += sorted(run, key=_lowest)
+            run.clear()
         result.append(one)
     return result + sorted(run, key=_lowest)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, Slot
@@ -13,6 +13,7 @@ from pocketgpu.facts.n3ds import TABLES
 _COMMA = re.compile(r",(?![^{]*\})")
 """Between names, not inside braces."""
 _EVERYTHING = "*"
+_WHOLE = 0xFFFFFFFF
 
 
 def block(bank: Bank, name: str, page: str, size: int = 0, also: str = "") -> RegisterBlock:
@@ -24,26 +25,29 @@ def block(bank: Bank, name: str, page: str, size: int = 0, also: str = "") -> Re
     return RegisterBlock(bank, lambda: _slots(bank, name, page, size, also))
 
 
-def _slots(bank: Bank, name: str, page: str, size: int, also: str) -> Iterator[Slot]:
+def _slots(bank: Bank, name: str, page: str, size: int, also: str) -> list[Slot]:
     entries = TABLES.entries(name, "register")
     shared: dict[int, tuple[Field, ...]] = {}
-    taken: set[int] = set()
+    slots: list[Slot] = []
     for entry in entries:
-        if entry["offset"] != _EVERYTHING:
-            offsets = _offsets(entry)
-            taken.update(offsets)
-            yield from _RegisterRow(bank, entry, offsets, page, shared).slots(also)
+        if entry.cells["offset"] != _EVERYTHING:
+            slots += _RegisterRow(bank, entry, _offsets(entry), page, shared).slots(also)
     for entry in entries:
-        if entry["offset"] == _EVERYTHING:
+        if entry.cells["offset"] == _EVERYTHING:
+            taken = {slot.offset for slot in slots}
             free = [offset for offset in range(size) if offset not in taken]
-            yield from _RegisterRow(bank, entry, free, page, shared).slots(also)
+            slots += _RegisterRow(bank, entry, free, page, shared).slots(also)
+    return slots
 
 
 def _offsets(entry: Entry) -> list[int]:
-    offsets, array = entry.offsets, parse_array(entry["array"])
-    if array.shape:
+    offsets, text, name = entry.offsets, entry.cells.get("array"), entry.cells["register"]
+    if text:
+        array = parse_array(text)
         offsets = [offsets[0] + number * array.stride for number in range(array.elements)]
-    names = count_of(entry["register"])
+    elif len(offsets) == 1 and "{" not in name:
+        return offsets
+    names = count_of(name)
     if names not in (1, len(offsets)):
         raise ValueError(f"{entry['register']}: {names} names for {len(offsets)} registers")
     return offsets
@@ -58,18 +62,22 @@ class _RegisterRow:
         self.bank, self.entry, self.offsets, self.page, self.shared = bank, entry, offsets, page, shared
         self.marks = parse_marks(entry["marks"])
 
-    def slots(self, also: str) -> Iterator[Slot]:
+    def slots(self, also: str) -> list[Slot]:
         """The places of the registers, with their names; with the prefix `also` each name works too."""
-        entry, make = self.entry, self.register
-        texts = [entry.prefix + entry["register"]]
-        if entry["also"]:
-            texts += [entry.prefix + text for text in _COMMA.split(entry["also"])]
+        entry, make, get = self.entry, self.register, self.entry.cells.get
+        texts = [entry.prefix + entry.cells["register"]]
+        if more := get("also"):
+            texts += [entry.prefix + text for text in _COMMA.split(more)]
         if also and self.marks.known:
             texts = [each for text in texts for each in (text, also + text)]
-        columns = [self._texts(text) for text in texts]
-        writable = int(entry["writable"] or "0xffffffff", 0)
-        for number, (offset, reset, *names) in enumerate(zip(self.offsets, self._resets(), *columns, strict=True)):
-            yield Slot(offset, names, make, reset, writable, number)
+        bits = get("writable")
+        writable = int(bits, 0) if bits else _WHOLE
+        if len(self.offsets) == 1:
+            names = [self._text(text, 0) if "{" in text else text for text in texts]
+            return [Slot(self.offsets[0], names, make, self._resets()[0], writable)]
+        columns = zip(*[self._texts(text) for text in texts], strict=True)
+        places = zip(self.offsets, columns, self._resets(), strict=True)
+        return [Slot(offset, names, make, reset, writable, n) for n, (offset, names, reset) in enumerate(places)]
 
     def register(self, slot: Slot) -> Register:
         """The register of a place."""
@@ -109,7 +117,7 @@ class _RegisterRow:
 
     def _resets(self) -> Sequence[int]:
         """The reset value of each element."""
-        text = self.entry["reset"] or "0"
+        text = self.entry.cells.get("reset") or "0"
         if "{" not in text:
             return [int(text, 0)] * len(self.offsets)
         return [int(one, 0) for one in self._texts(text)]

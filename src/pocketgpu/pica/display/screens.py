@@ -228,7 +228,10 @@ class _ScanOut:
         colors = row_colors(rows, color_format, self.choices)
         if twice:
             colors = np.repeat(colors, 2, axis=1)
-        return np.ascontiguousarray(colors.transpose(1, 0, 2)[::-1])
+        upright = np.empty((colors.shape[1], colors.shape[0], 3), np.uint8)
+        for channel in range(3):  # one at a time, as in `surface.decode_texels`
+            upright[..., channel] = colors[..., channel].T[::-1]
+        return upright
 
 
 def _doubled(color_format: int, choices: Mapping[str, str]) -> bool:

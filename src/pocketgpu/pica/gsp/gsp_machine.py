@@ -55,10 +55,8 @@ Write = tuple[int, int]
 def address(name: str) -> int:
     """Physical address of a register by name."""
     for block in (EXTERNAL, PICA, LCD):
-        try:
-            return block[name].address
-        except KeyError:
-            continue
+        if name in block:
+            return block.address_of(name)
     raise KeyError(name)
 
 

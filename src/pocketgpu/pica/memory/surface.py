@@ -139,7 +139,9 @@ def decode_texels(data: bytes | bytearray | memoryview | NDArray[Any], format: P
     size = format.bits // 8
     columns = raw[: len(raw) // size * size].reshape(-1, size)
     texels = np.empty((len(columns), 4), np.uint8)
-    texels[:] = format.defaults
+    # A channel at a time: NumPy is slow where the last axis has 3 or 4 elements.
+    for target, value in enumerate(format.defaults):
+        texels[:, target] = value
     for channel, lo, _ in format.channels:  # all of them are whole bytes in the wide formats
         for target in _TARGETS[channel]:
             texels[:, target] = columns[:, lo // 8]

@@ -1,4 +1,5 @@
-"""Builder of whole captures: memory loads, register writes and frames, written as a CiTrace recording.
+"""Builder of whole captures: memory loads, register writes and frames, written as a CiTrace recording or as a `.pgc`,
+which also holds what a program asks its system software for.
 
 The builder also allocates memory, so that users need not compute addresses: `put` stores data in main memory and
 returns its address, `allocate` reserves memory.
@@ -9,6 +10,7 @@ Source: 3dbrew GPU/External Registers for what starts fills, transfers and lists
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,21 +18,28 @@ from numpy.typing import NDArray
 
 from pocketgpu.builder.command_list import CommandList
 from pocketgpu.builder.entries import Entries
+from pocketgpu.builder.gx import to_virtual
+from pocketgpu.builder.pgc import BuiltEvent, contents_of
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
 from pocketgpu.capture.formats.n3ds_trace import InitialState
+from pocketgpu.capture.formats.pgc.contents import Gx, Narrow, Swap
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
+from pocketgpu.facts.gsp import ENTRY_WORDS, GX_SLOT_SIZE
 from pocketgpu.facts.memory_map import FCRAM, VRAM
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.pica.memory import surface
 from pocketgpu.wording import counted
 
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}
-"""Display controller and width of each screen; the height is 240."""
+"""Display controller and width of each screen."""
+HEIGHT = 240
+"""Of both screens."""
+_GX_WORDS = GX_SLOT_SIZE // 4
 _FILL_WIDTHS = {16: "16 bits", 24: "24 bits", 32: "32 bits"}
 _TEXTURES = {format.name: format for format in TEXTURE_FORMATS.values()}
 _BLOCKS: dict[str, RegisterBlock] = {
@@ -47,14 +56,14 @@ class CaptureBuilder:
         capture.submit(cl)                   # a CommandList
         capture.present("top", target)       # transfer to a framebuffer and show it
         capture.end_frame()
-        capture.save("scene.ctf.xz")
+        capture.save("scene.ctf.xz")         # or scene.pgc
 
     Before the first frame the machine only has the state that the system software leaves in registers.
     """
 
     def __init__(self) -> None:
-        self._frames: list[list[RecordedEvent]] = []
-        self._events: list[RecordedEvent] = []
+        self._frames: list[list[BuiltEvent]] = []
+        self._events: list[BuiltEvent] = []
         self._next = {"VRAM": VRAM.base, "FCRAM": FCRAM.base}
         self._framebuffers: dict[tuple[str, str], int] = {}
         self._lists: dict[bytes, int] = {}
@@ -112,6 +121,40 @@ class CaptureBuilder:
     def write_word(self, address: int, word: int) -> Self:
         """Write a register word by physical address."""
         self._events.append(Write(address, word & 0xFFFFFFFF))
+        return self
+
+    def write_byte(self, address: int, value: int) -> Self:
+        """Write one byte of a register, by physical address: the others keep what reading the register gives."""
+        if not 0 <= value <= 0xFF:
+            raise UsageError(f"{value:#x} does not fit a byte")
+        self._events.append(Narrow(address, value, 8))
+        return self
+
+    # -- the system software ------------------------------------------------------------------------------------------
+    def gx(self, words: Sequence[int]) -> Self:
+        """A GX command of eight words for gsp, which checks it and starts units (`builder.gx` makes them)."""
+        if len(words) != _GX_WORDS:
+            raise UsageError(f"a GX command has {_GX_WORDS} words, not {len(words)}")
+        self._events.append(Gx(tuple(int(word) & 0xFFFFFFFF for word in words)))
+        return self
+
+    def swap(
+        self, screen: str, address: int, *, right: int = 0, format: str = "RGB8", stride: int | None = None,
+        second: bool = False,
+    ) -> Self:  # fmt: skip
+        """Leave gsp the framebuffer that a screen shall show next. right: that of the right eye (0: none). second: as
+        the second pair of addresses."""
+        unit = _screen(screen)[0]
+        name = f"PDC{unit}_FORMAT"
+        bits = _format(format).bits
+        # Top: one picture of 400 lines, each shown twice, as libraries write it.
+        shape = encode_register(EXTERNAL[name], {"color_format": format}, EXTERNAL[name].reset)
+        step = HEIGHT * bits // 8 if stride is None else stride
+        entry = {
+            "active": int(second), "left": to_virtual(address), "right": to_virtual(right or address), "stride": step,
+            "format": shape, "select": int(second), "attribute": 0,
+        }  # fmt: skip
+        self._events.append(Swap(unit, tuple(entry[name] & 0xFFFFFFFF for name in ENTRY_WORDS), ()))
         return self
 
     # -- units ------------------------------------------------------------------------------------------------------
@@ -187,11 +230,11 @@ class CaptureBuilder:
     def present(self, screen: str, source: int, *, source_format: str = "RGBA8", format: str = "RGB8") -> Self:
         """Transfer a render target of 240x400 (top) or 240x320 (bottom) to the screen's framebuffer and show that."""
         width = _screen(screen)[1]
-        size = 240 * width * _format(format).bits // 8
+        size = HEIGHT * width * _format(format).bits // 8
         if (screen, format) not in self._framebuffers:
             self._framebuffers[screen, format] = self.allocate(size, region="VRAM")
         target = self._framebuffers[screen, format]
-        self.transfer(source, target, 240, width, input_format=source_format, output_format=format)
+        self.transfer(source, target, HEIGHT, width, input_format=source_format, output_format=format)
         return self.show(screen, target, format=format)
 
     def show(self, screen: str, address: int, *, format: str = "RGB8", stride: int | None = None) -> Self:
@@ -200,7 +243,7 @@ class CaptureBuilder:
         name = f"PDC{unit}_"
         bits = _format(format).bits
         self.write(name + "ADDRESS_A0", address=address).write(name + "ADDRESS_B0", address=address)
-        self.write(name + "STRIDE", stride=240 * bits // 8 if stride is None else stride)
+        self.write(name + "STRIDE", stride=HEIGHT * bits // 8 if stride is None else stride)
         self.write(name + "FORMAT", EXTERNAL[name + "FORMAT"].reset, color_format=format)
         return self.write(name + "SELECT", next=False)
 
@@ -212,17 +255,48 @@ class CaptureBuilder:
         return self
 
     @property
-    def frames(self) -> list[list[RecordedEvent]]:
+    def frames(self) -> list[list[BuiltEvent]]:
         """The events of all complete frames."""
         return self._frames
 
     def tobytes(self) -> bytes:
-        """The recording, uncompressed; events after the last `end_frame` come after its last frame."""
-        return encode_citrace(self._frames, start_state(), tail=self._events)
+        """The recording, uncompressed; events after the last `end_frame` come after its last frame.
+
+        :raises UsageError: it has GX commands, framebuffers for gsp or writes of bytes, which only `to_pgc` can write.
+        """
+        return encode_citrace(self._recorded(), start_state(), tail=_recorded(self._events))
+
+    def to_pgc(self) -> bytes:
+        """The same as a `.pgc`, which holds all that the builder makes."""
+        from pocketgpu.capture import pgc  # only few builders write one
+
+        return pgc.encode(contents_of(self._frames, start_state(), self._events))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording, compressed if the name ends in .xz, .zst or .gz."""
-        write_citrace(path, self._frames, start_state(), tail=self._events)
+        """Write a `.pgc` if the name ends so, else the recording, compressed if it ends in .xz, .zst or .gz.
+
+        :raises UsageError: as for `tobytes`, or the file cannot be written.
+        """
+        if os.fspath(path).lower().endswith(".pgc"):
+            from pocketgpu.capture import pgc
+
+            pgc.save(path, contents_of(self._frames, start_state(), self._events))
+        else:
+            write_citrace(path, self._recorded(), start_state(), tail=_recorded(self._events))
+
+    def _recorded(self) -> list[list[RecordedEvent]]:
+        return [_recorded(events) for events in self._frames]
+
+
+def _recorded(events: Sequence[BuiltEvent]) -> list[RecordedEvent]:
+    """Events that a CiTrace recording can hold."""
+    found = [event for event in events if isinstance(event, Write | Load)]
+    if len(found) < len(events):
+        raise UsageError(
+            "CiTrace recordings hold no GX commands, framebuffers for gsp or writes of bytes",
+            hint="Use to_pgc, or a name that ends in .pgc.",
+        )
+    return found
 
 
 def start_state() -> InitialState:

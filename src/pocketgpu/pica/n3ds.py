@@ -463,6 +463,8 @@ class N3DS(Observed[Observer]):
         """
         self._external.words[: len(external)] = external
         self._external.lcd[: len(lcd)] = lcd
+        if self._switched_on[1]:  # the word of the machine, not that of the recorder's
+            self._external.set_model(new=True)
         self._core.registers[:] = pica[: len(self._core.registers)]
         floats = {"fixed_attributes": default_attributes, "vs_uniforms": vs_uniforms, "gs_uniforms": gs_uniforms}
         words = {"vs_code": vs_code, "vs_opdescs": vs_opdescs, "gs_code": gs_code, "gs_opdescs": gs_opdescs}

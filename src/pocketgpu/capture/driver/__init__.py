@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from pocketgpu.capture.driver.base import Driver, Frame, Player, Position
+from pocketgpu.capture.driver.base import Driver, Frame, Player, Position, ProgramView
 from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
@@ -103,4 +103,4 @@ def log_of_switch(capture: Capture, message: str = "this is no recording of a Sw
     return trace
 
 
-__all__ = ["Driver", "Frame", "Player", "Position", "drive", "log_of_switch", "provider", "trace_of_3ds"]
+__all__ = ["Driver", "Frame", "Player", "Position", "ProgramView", "drive", "log_of_switch", "provider", "trace_of_3ds"]

@@ -63,6 +63,15 @@ class Played:
     seconds: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class ProgramView:
+    """What a program learns that submits a capture. interrupts: how often it was told the end of each unit, by name.
+    registers: words that it read at the end, by physical address."""
+
+    interrupts: Mapping[str, int]
+    registers: Mapping[int, int]
+
+
 @dataclass(frozen=True, eq=False)
 class DriverState:
     """A driver's state: the machine's checkpoint, the driver's own state, and its player's position."""
@@ -186,9 +195,15 @@ class Driver(ABC, Generic[M]):
     @staticmethod
     @abstractmethod
     def make_machine(
-        trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
+        trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        *, timed: bool = False, new_model: bool = False,
     ) -> M:
-        """A machine for a parsed capture: its model, with as much memory as it needs."""
+        """A machine for a parsed capture: its model, with as much memory as it needs.
+
+        timed: its units take time. new_model: of the console's newer model, even if the capture does not need it.
+
+        :raises UsageError: no machine of this console is like that.
+        """  # fmt: skip
 
     @staticmethod
     @abstractmethod
@@ -233,6 +248,15 @@ class Driver(ABC, Generic[M]):
             self.play_frame()
         for _ in self.steps():
             pass
+
+    @abstractmethod
+    def play_as_program(self, registers: Sequence[int] = ()) -> ProgramView:
+        """Play what is left as a program submits it, not as the record of what did happen: the system software checks
+        commands and may refuse them, and unit after unit is waited for. registers: physical addresses that are read
+        right after the last event, while what that started may still run.
+
+        :raises UsageError: programs of this console cannot read registers.
+        """
 
     @abstractmethod
     def shown(self, frame: int) -> dict[str, Screen]:
@@ -381,4 +405,4 @@ class Player(ABC, Generic[D]):
         self.checkpoints.add(self.position, seconds, state, perf_counter() - started)
 
 
-__all__ = ["Driver", "DriverState", "Frame", "Machine", "Measure", "Played", "Player", "Position"]
+__all__ = ["Driver", "DriverState", "Frame", "Machine", "Measure", "Played", "Player", "Position", "ProgramView"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, ProgramView, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, N3DSTrace, NarrowWrite, Step, WriteRun
 from pocketgpu.errors import GuestMemoryError
@@ -25,6 +25,9 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.gsp_program import GspProgram
 
 _COUNTS = ("draws", "triangles", "fragments")
 _NEVER = sys.maxsize
@@ -46,10 +49,12 @@ class N3DSDriver(Driver[N3DS]):
     @staticmethod
     def make_machine(
         trace: N3DSTrace, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
-        tier: str = "auto",
+        tier: str = "auto", *, timed: bool = False, new_model: bool = False,
     ) -> N3DS:  # fmt: skip
         fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
-        return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=choices, tier=tier)
+        return N3DS(
+            fcram, threads, evaluator, choices, tier, "emulated" if timed else "instant", "new" if new_model else None
+        )
 
     @staticmethod
     def memory_hint(machine: N3DS) -> str:
@@ -87,6 +92,30 @@ class N3DSDriver(Driver[N3DS]):
             self.machine.finish()
         else:
             self._end_frame()
+
+    def play_as_program(self, registers: Sequence[int] = ()) -> ProgramView:
+        from pocketgpu.capture.driver.gsp_program import GspProgram  # replays of records do without
+
+        program = GspProgram(self.machine)
+        while self.frame < self.frame_count:
+            self._submit(program)
+            program.wait()
+            self._end_frame()
+        if self.trace.has_rest:
+            self._submit(program)
+        read = {physical: self.machine.read_register(physical) for physical in registers}
+        program.wait()
+        return ProgramView(dict(program.interrupts), read)
+
+    def _submit(self, program: GspProgram) -> None:
+        """The steps of the current frame, as a program has them done."""
+        for run in self.trace.runs(self.frame):
+            look()
+            if isinstance(run, WriteRun | GxRun):
+                program.submit(run, f"f{self.frame}/e{run.element}")
+            else:
+                program.wait()
+                self.do((run,))
 
     def do(self, runs: Sequence[Step]) -> None:
         """Play steps, as if they came next in the current frame."""

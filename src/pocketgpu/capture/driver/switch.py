@@ -7,7 +7,7 @@ of the log: mappings come and go between submissions, those of one handle show t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from time import perf_counter
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, ProgramView, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.errors import CaptureError, UsageError
@@ -79,9 +79,12 @@ class SwitchDriver(Driver[GM20B]):
 
     @staticmethod
     def make_machine(
-        trace: ChannelLog, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
-    ) -> GM20B:
+        trace: ChannelLog, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        *, timed: bool = False, new_model: bool = False,
+    ) -> GM20B:  # fmt: skip
         """A machine for a log. All logs need the same: memory is there as soon as the log maps it."""
+        if timed or new_model:
+            raise UsageError("a Switch has one model here, whose units finish at once")
         return GM20B(threads=threads, evaluator=evaluator, switches=dict(choices or {}))
 
     @staticmethod
@@ -263,6 +266,14 @@ class SwitchDriver(Driver[GM20B]):
             reached = self.machine.syncpoints[id]
             message = f"shown when syncpoint {id} has reached {value}; it is at {reached}"
             self.machine.events.report("warning", "present.fence", message, at=f"f{frame}")
+
+    def play_as_program(self, registers: Sequence[int] = ()) -> ProgramView:
+        """As a replay, since channels take all that a program submits. interrupts: the values of syncpoints."""
+        if registers:
+            raise UsageError("programs of a Switch cannot read registers")
+        self.play_rest()
+        reached = self.machine.syncpoints.values()
+        return ProgramView({f"syncpoint {id}": value for id, value in sorted(reached.items()) if value}, {})
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def shown(self, frame: int) -> dict[str, Screen]:

@@ -26,6 +26,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     LoadRun,
     N3DSTrace,
     Step,
+    SwapRun,
     Words,
     WriteRun,
     needs_new_memory,
@@ -164,7 +165,7 @@ class GxLog(N3DSTrace):
             elif isinstance(event, GxEvent):
                 runs.append(GxRun(number, event.words))
             else:
-                runs.append(WriteRun(number, *_columns(event.registers)))
+                runs.append(SwapRun(number, *_columns(event.registers), event.screen, event.info))
         return runs
 
 

@@ -93,6 +93,15 @@ class WriteRun:
     values: Words
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class SwapRun(WriteRun):
+    """The writes that show a framebuffer, and what they follow from: the `entry` of seven words (facts.gsp.ENTRY_WORDS)
+    that a program wrote for a `screen` (0 top, 1 bottom)."""
+
+    screen: int
+    entry: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class NarrowWrite:
     """One register write of `width` 8 or 16 bits, naturally aligned (classic recorders only)."""
@@ -178,5 +187,5 @@ class N3DSTrace(ABC):
 
 __all__ = [
     "NEW_FCRAM_END", "OLD_FCRAM_END", "SECTIONS", "GxRun", "InitialState", "LoadRun", "N3DSTrace", "NarrowWrite",
-    "Step", "Words", "WriteRun", "needs_new_memory", "rest_text",
+    "Step", "SwapRun", "Words", "WriteRun", "needs_new_memory", "rest_text",
 ]  # fmt: skip

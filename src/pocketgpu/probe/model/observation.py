@@ -18,7 +18,8 @@ class Observation:
     """What a scene left behind, by what was looked at.
 
     pictures: by screen, RGB of shape (height, width, 3). memory: by (address, bytes). registers: by address.
-    interrupts: how often each was raised, by name.
+    interrupts: how often the program was told that a unit has finished, by the unit's name; on a Switch the values of
+    syncpoints.
     """
 
     pictures: Mapping[str, NDArray[np.uint8]]
@@ -45,17 +46,20 @@ def _differ(mine: Mapping[Any, Any], other: Mapping[Any, Any], key: Any) -> bool
 
 
 def observe(made: Made, switches: Mapping[str, str], evaluator: str = "llvm") -> Observation:
-    """Run a scene on our own machine, with some choices, and look where it says."""
-    driver = capture.of_bytes(made.data).driver(switches=switches, evaluator=evaluator)
-    machine: Any = driver.machine
-    driver.play_rest()
-    watch = made.watch
+    """Run a scene on our own machine, with some choices, and look where it says. It runs as on a console: a program
+    submits the capture, and the system software may refuse what it asks for."""
+    opened, watch = capture.of_bytes(made.data), made.watch
+    machine: Any = opened.provider.make_machine(
+        opened.trace, 1, switches, evaluator, timed=made.timed, new_model=made.new_model
+    )
+    driver = opened.driver(machine=machine)
+    seen = driver.play_as_program(watch.registers)
     shown = driver.shown(driver.frame_count - 1) if watch.pictures and driver.frame_count else {}
     return Observation(
         pictures={name: screen.array[..., :3] for name, screen in shown.items()},
         memory={(at, size): bytes(machine.memory.read(at, size)) for at, size in watch.memory},
-        registers={at: machine.peek(at) for at in watch.registers},
-        interrupts=machine.take_interrupts() if watch.interrupts else {},
+        registers={at: watch.bits_of(at, word) for at, word in seen.registers.items()},
+        interrupts=seen.interrupts if watch.interrupts else {},
     )
 
 

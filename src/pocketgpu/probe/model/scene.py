@@ -15,24 +15,33 @@ class Watch:
     """What is looked at after the last event of a scene.
 
     memory: (address, bytes) ranges, physical on a 3DS, of the GPU on a Switch. registers: physical addresses of
-    registers; only a 3DS has registers that its processor can read. interrupts: whether it matters which units have
-    reported that they have finished. pictures: whether the screens matter.
+    registers, read right after the last event, while what that started may still run; only a 3DS has registers that its
+    processor can read. bits: (register, mask) where only some bits matter. interrupts: whether it matters how often the
+    program was told that a unit has finished. pictures: whether the screens matter. by_eye: what differs is only on the
+    glass, where no program can read it: all that is in memory is the same, and a person has to look.
     """
 
     memory: tuple[tuple[int, int], ...] = ()
     registers: tuple[int, ...] = ()
     interrupts: bool = False
     pictures: bool = True
+    by_eye: bool = False
+    bits: tuple[tuple[int, int], ...] = ()
+
+    def bits_of(self, register: int, word: int) -> int:
+        """The bits that matter of a word that was read from a register."""
+        return word & dict(self.bits).get(register, word)
 
 
 @dataclass(frozen=True)
 class Made:
     """A capture and where to look. data: a file as `pocketgpu.open` reads it. timed: whether it only differs on a
-    machine whose units take time (`timing="emulated"`)."""
+    machine whose units take time (`timing="emulated"`); new_model: only on the newer model of the console."""
 
     data: bytes
     watch: Watch
     timed: bool = False
+    new_model: bool = False
 
 
 class Scene(Displayed):

@@ -7,7 +7,9 @@ from typing import Final
 
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
-from pocketgpu.probe.scenes.n3ds import core as core_3ds  # noqa: F401  (they register themselves)
+from pocketgpu.probe.scenes.n3ds import fills as fills_3ds  # noqa: F401  (they register themselves)
+from pocketgpu.probe.scenes.n3ds import tests as tests_3ds  # noqa: F401
+from pocketgpu.probe.scenes.n3ds import transfers as transfers_3ds  # noqa: F401
 
 NO_SCENE: Final[Mapping[str, str]] = {}
 """Why a choice has no scene: the reason, by the choice's name."""

@@ -30,6 +30,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     N3DSTrace,
     NarrowWrite,
     Step,
+    SwapRun,
     WriteRun,
     needs_new_memory,
     rest_text,
@@ -130,7 +131,8 @@ def runs_of(events: Sequence[Event]) -> list[Step]:
                 runs.append(GxRun(element, event.words))
             case Swap():
                 pairs = np.array(event.registers, np.uint32).reshape(-1, 2)
-                runs.append(WriteRun(element, pairs[:, 0].copy(), pairs[:, 1].copy()))
+                words = pairs[:, 0].copy(), pairs[:, 1].copy()
+                runs.append(SwapRun(element, *words, event.screen, event.info))
             case _:
                 raise TypeError(f"{type(event).__name__} is no event of a 3DS")
         element += count(event)

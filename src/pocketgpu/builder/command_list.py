@@ -19,7 +19,7 @@ from pocketgpu.builder.uploads import Uploads, pack_f24
 from pocketgpu.builder.values import FieldValue
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.pica import ATTRIBUTES, IMMEDIATE_INDEX, LOADER_STEP, PICA
+from pocketgpu.facts.pica import ATTRIBUTES, IMMEDIATE_INDEX, LOADER_STEP, PICA, SHADER_REGISTERS
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT, COMPONENT
 from pocketgpu.facts.vertices import ELEMENT_BYTES, NIBBLES, skipped_bytes
 from pocketgpu.late_dataclass import dataclass
@@ -283,10 +283,16 @@ class CommandList(Uploads):
         self.write("FIXEDATTRIB_INDEX", index=number)
         return self.write_words("FIXEDATTRIB_DATA0", pack_f24(_four(value)))
 
-    def _inputs(self, count: int) -> Self:
+    def _inputs(self, count: int, registers: Sequence[int] = ()) -> Self:
         self.write("VSH_NUM_ATTR", count=count)
         self.write("VSH_INPUTBUFFER_CONFIG", count=count, unit_mode=0xA0)
-        return self.write_words("VSH_ATTRIBUTES_PERMUTATION_LOW", [0x76543210, 0xFEDCBA98])
+        order = [*registers, *(n for n in range(SHADER_REGISTERS) if n not in registers)]
+        if len(registers) not in (0, count) or sorted(order) != [*range(SHADER_REGISTERS)]:
+            raise UsageError(f"input registers {list(registers)} of {count} attributes", hint="Each has one of its own.")
+        fields = [(f"input{i}", register) for i, register in enumerate(order)]
+        low = PICA["VSH_ATTRIBUTES_PERMUTATION_LOW"].encode(**dict(fields[:NIBBLES]))
+        high = PICA["VSH_ATTRIBUTES_PERMUTATION_HIGH"].encode(**dict(fields[NIBBLES:]))
+        return self.write_words("VSH_ATTRIBUTES_PERMUTATION_LOW", [low, high])
 
     # -- draws ------------------------------------------------------------------------------------------------------
     def draw_arrays(self, count: int, first: int = 0, primitive: str = "triangles") -> Self:
@@ -315,13 +321,16 @@ class CommandList(Uploads):
             self.write(name, byte_mask=2)
         return self
 
-    def draw_immediate(self, vertices: ArrayLike, primitive: str = "triangles") -> Self:
-        """Draw vertices that are in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats."""
+    def draw_immediate(
+        self, vertices: ArrayLike, primitive: str = "triangles", *, inputs: Sequence[int] = ()
+    ) -> Self:
+        """Draw vertices that are in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats. inputs: the
+        input register of each attribute (empty: v0, v1, ...)."""
         array = np.asarray(vertices, np.float64)
         if array.ndim != 3 or not 1 <= array.shape[1] <= 12 or not 1 <= array.shape[2] <= 4:
             raise UsageError(f"immediate vertices have shape (n, attributes, 1 to 4), not {array.shape}")
         self.write("ATTRIBBUFFERS_FORMAT_HIGH", count=array.shape[1])
-        self._inputs(array.shape[1])
+        self._inputs(array.shape[1], inputs)
         self._begin(primitive)
         self.write("GEOSTAGE_CONFIG2", byte_mask=1, arrays=True).write("START_DRAW_FUNC0", byte_mask=1)
         self.write("FIXEDATTRIB_INDEX", index=IMMEDIATE_INDEX)

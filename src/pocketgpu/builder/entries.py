@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.list_entry import ALL_BYTES, MOST_PARAMETERS, header_word
+from pocketgpu.facts.list_entry import ALL_BYTES, ID, MOST_PARAMETERS, header_word
 from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.wording import counted
 
@@ -61,6 +61,16 @@ class Entries:
             raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
         if consecutive and number + len(values) > len(PICA):
             raise UsageError(f"{counted(len(values), 'word')} from {number:#05x} on end after the last register")
+        return self._add(number, values, consecutive, byte_mask)
+
+    def write_id(self, id: int, word: int, *, byte_mask: int = ALL_BYTES) -> Self:
+        """Write a word to any id that an entry can name, also to one that is no register."""
+        if not 0 <= id < 1 << ID.width or not 0 <= byte_mask <= ALL_BYTES:
+            raise UsageError(f"id {id:#x} with byte_mask {byte_mask:#x}: they have 16 and four bits")
+        return self._add(id, [int(word) & 0xFFFFFFFF], False, byte_mask)
+
+    def _add(self, number: int, values: list[int], consecutive: bool, byte_mask: int) -> Self:
+        """Entries of as many parameters as one can have."""
         self._must_be_open()
         for start in range(0, len(values), MOST_PARAMETERS):
             part = values[start : start + MOST_PARAMETERS]

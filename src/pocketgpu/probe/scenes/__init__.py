@@ -8,7 +8,7 @@ from typing import Final
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
 from pocketgpu.probe.scenes.n3ds import fills as fills_3ds  # noqa: F401  (they register themselves)
-from pocketgpu.probe.scenes.n3ds import tests as tests_3ds  # noqa: F401
+from pocketgpu.probe.scenes.n3ds import geometry, lists, shaders, tests, vertices  # noqa: F401
 from pocketgpu.probe.scenes.n3ds import transfers as transfers_3ds  # noqa: F401
 
 NO_SCENE: Final[Mapping[str, str]] = {}

@@ -90,9 +90,12 @@ PLAIN: Final = """
     .out o2.xyz texcoord0w
 """
 """The outputs of the canvas's own program, for others that have the same."""
+VALUE: Final = """
+    .out o0 position
+    .out o1.xy texcoord0
+"""
+"""The outputs of a program that shows a value as a colour of `palette`: o1.x is the value."""
 PROGRAM: Final = assemble(PLAIN + "mov o0, v0\nmov o1, v1\nmov o2.xyz, v2\nend\n")
-LAYOUT: Final = (("f32", 4), ("f32", 4), ("f32", 3))
-"""Attributes of `Canvas.quad`: position, colour, texture coordinates u, v and w."""
 
 
 class Canvas:
@@ -154,6 +157,12 @@ class Canvas:
         """Draw in the colours of a combiner source from here on."""
         return self.list.combiner(0, ("replace", source), ("replace", source))
 
+    def by_vertex(self, zero: Color, one: Color) -> CommandList:
+        """Draw in one of two colours from here on: the first where the vertex colour is 0, the second where it is 1."""
+        self.paint(one)
+        ways = "interpolate", "previous stage", "constant", "vertex color"
+        return self.list.combiner(1, ways, ways, color=zero)
+
     def palette(self, *colors: Color) -> CommandList:
         """Draw in the colour of these that texture coordinate 0 u selects: each has an equal part of 0 to 1, the first
         and the last also what is beyond."""
@@ -175,26 +184,31 @@ class Canvas:
         self.paint(color)
         self.quad(box, depth)
 
-    def quad(
+    def quad(self, box: Box, depth: float = _HALF_DEPTH, **vertices: Any) -> None:
+        """A box as the state has it; vertices: what `vertices` takes."""
+        self.vertices(box, depth, **vertices)
+        self.list.draw_arrays(len(ORDER))
+
+    def vertices(
         self, box: Box, depth: float = _HALF_DEPTH, *, color: ArrayLike = (1.0, 1.0, 1.0, 1.0),
         texture: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        """A box as the state has it. depth: 0 to 1. color: vertex colour, or those of the corners. texture: u, v, w of
-        the corners, or of all (None: 0 to 1 from the lower left)."""
+        """The vertices of a box, without a draw. depth: 0 to 1. color: vertex colour, or those of the corners. texture:
+        u, v, w of the corners, or of all (None: 0 to 1 from the lower left)."""
         uvw = ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)) if texture is None else texture
-        rows = np.concatenate(
-            [self.corners(box, depth), np.broadcast_to(np.array(color, np.float32), (4, 4)),
-             np.broadcast_to(np.array(uvw, np.float32), (4, 3))], axis=1
-        )  # fmt: skip
-        self.list.attributes(Buffer(self.put(rows[ORDER]), LAYOUT))
-        self.list.draw_arrays(len(ORDER))
+        self.inputs(box, np.broadcast_to(color, (4, 4)), np.broadcast_to(uvw, (4, 3)), depth=depth)
 
-    def quad_with(self, box: Box, *more: ArrayLike, depth: float = _HALF_DEPTH) -> None:
-        """A box whose vertices have the position as v0, then any attributes: of each corner, or of all."""
-        spread = [np.broadcast_to(np.atleast_1d(np.array(one, np.float32)), (4, np.shape(one)[-1])) for one in more]
+    def inputs(self, box: Box, *more: ArrayLike, depth: float = _HALF_DEPTH) -> Buffer:
+        """The same for other programs: positions are v0; then any attributes, of each corner or of all."""
+        spread = [np.broadcast_to(np.array(one, np.float32), (4, np.shape(one)[-1])) for one in more]
         rows = np.concatenate([self.corners(box, depth), *spread], axis=1)
-        layout = [("f32", 4), *(("f32", part.shape[1]) for part in spread)]
-        self.list.attributes(Buffer(self.put(rows[ORDER]), layout))
+        buffer = Buffer(self.put(rows[ORDER]), [("f32", 4), *(("f32", part.shape[1]) for part in spread)])
+        self.list.attributes(buffer)
+        return buffer
+
+    def draw(self, box: Box, *more: ArrayLike) -> None:
+        """A box with these inputs."""
+        self.inputs(box, *more)
         self.list.draw_arrays(len(ORDER))
 
     def corners(self, box: Box, depth: float = _HALF_DEPTH) -> NDArray[np.float32]:
@@ -206,9 +220,13 @@ class Canvas:
         """Store floats in main memory; their address."""
         return self.capture.put(np.ascontiguousarray(data, np.float32))
 
-    def program(self, text: str, outputs: str = PLAIN) -> Assembly:
-        """Draw with another vertex program from here on."""
-        program = assemble(outputs + text)
+    def program(self, text: str, outputs: str = VALUE) -> Assembly:
+        """Draw with another vertex program from here on: its instructions after `mov o0, v0`."""
+        return self.whole_program(f"{outputs}\nmov o0, v0\n{text}\nend\n")
+
+    def whole_program(self, text: str) -> Assembly:
+        """The same with all of a program's text."""
+        program = assemble(text)
         self.list.shader(program)
         return program
 
@@ -227,7 +245,6 @@ __all__ = [
     "BLUE",
     "DARK",
     "HEIGHT",
-    "LAYOUT",
     "LEFT",
     "LIGHT",
     "ORANGE",
@@ -235,6 +252,7 @@ __all__ = [
     "PLAIN",
     "RIGHT",
     "SCREEN",
+    "VALUE",
     "WIDTH",
     "Box",
     "Canvas",
@@ -242,4 +260,4 @@ __all__ = [
     "clip",
     "grid",
     "row",
-]  # fmt: skip
+]

@@ -48,9 +48,22 @@ def encode(contents: Contents, packing: str = "smallest") -> bytes:
     return sections.build(header, encoder.run(), len(contents.frames), packing, encoder.ends)
 
 
+def encode_plain(contents: Contents) -> tuple[bytes, list[int]]:
+    """A file that needs no decoder: its sections are stored, and each LOAD and STORE is one new block.
+
+    Also where the bytes of each LOAD and STORE begin, counted from the first record that is neither ABOUT nor COVERAGE.
+    """
+    encoder = _Encoder(contents, plain=True)
+    header = sections.Header(contents.console, contents.digest_size, contents.check_size)
+    plains = encoder.run()
+    return sections.build(header, plains, len(contents.frames), "stored"), encoder.places
+
+
 class _Encoder:
-    def __init__(self, contents: Contents) -> None:
-        self.contents = contents
+    def __init__(self, contents: Contents, plain: bool = False) -> None:
+        self.contents, self.plain = contents, plain
+        self.written = 0
+        self.places: list[int] = []
         self.blocks: dict[bytes, int] = {}
         self.sections: list[bytes] = []
         self.ends: list[list[int]] = []
@@ -84,6 +97,8 @@ class _Encoder:
         self.check = zlib.crc32(data, self.check)
         self.parts.append(data)
         self.size += len(data)
+        if kind not in (F.ABOUT, F.COVERAGE):
+            self.written += len(data)
         if kind == F.FRAME:
             self.frame_ends.append(self.size)
         if self.size >= SECTION_TARGET:
@@ -117,6 +132,7 @@ class _Encoder:
         match event:
             case Load():
                 self.record(F.LOAD, struct.pack("<I", event.address), self.data(event.address, event.pieces))
+                self.places.append(self.written - sum(map(len, event.pieces)))
             case Writes():
                 pairs = np.stack((event.addresses, event.values), axis=1)
                 self.record(F.WRITES, varint(len(pairs)), _words(pairs))
@@ -142,6 +158,7 @@ class _Encoder:
                 numbers = (handle, event.offset, event.gpu_va)
                 data = self.data(event.offset if place else event.gpu_va, event.pieces)
                 self.record(F.STORE, bytes((place,)), *map(varint, numbers), data)
+                self.places.append(self.written - sum(map(len, event.pieces)))
             case Submit():
                 entries = event.entries.astype("<u8").tobytes()
                 self.record(F.SUBMIT, varint(event.channel), varint(len(event.entries)), entries)
@@ -161,6 +178,8 @@ class _Encoder:
 
     def data(self, address: int, pieces: Sequence[bytes]) -> bytes:
         """Bytes for `address`, in pieces that can match equal ones elsewhere."""
+        if self.plain:
+            return varint(1) + varint(0) + varint(sum(map(len, pieces))) + b"".join(pieces)
         listed: list[bytes] = []
         for piece in pieces:
             first = -address % _PIECE

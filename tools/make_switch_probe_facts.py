@@ -1,4 +1,4 @@
-"""Writes probe/switch/facts.h: the numbers that the probe of the Switch takes from our tables, so that none is typed twice.
+"""Writes probe/switch/facts.h: the numbers that the probe of the Switch takes from our tables, none of them typed twice.
 
     python tools/make_switch_probe_facts.py
 

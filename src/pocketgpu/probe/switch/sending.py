@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Final
 
 from pocketgpu.capture.formats.mxcap import ChannelLog
-from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, Submit
-from pocketgpu.capture.formats.pgc.encoder import encode_plain
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, Store, Submit
+from pocketgpu.capture.formats.pgc.encoder import encode_plain, varint
 from pocketgpu.capture.pgc.convert import contents_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.switch.nvdrv import RECORDS
@@ -62,12 +62,23 @@ def sent_file(log: ChannelLog, memory: Sequence[Range], about: Mapping[str, str]
     if finder.syncpoints:
         values = [(number, log.syncpoints.get(number, 0)) for number in finder.syncpoints]
         contents.about["probe.syncpoint"] = _listed(values)
-        places = encode_plain(contents)[1]
-        contents.about["probe.relocate"] = ", ".join(
-            f"{places[word.store] + word.at:X}{word.kind}{finder.syncpoints.index(word.syncpoint):X}"
-            for word in sorted(finder.words, key=lambda word: places[word.store] + word.at)
-        )
-    return encode_plain(contents)[0]
+        contents.about["probe.relocate"] = _words(finder, events, encode_plain(contents).places)
+    return encode_plain(contents).data
+
+
+def _words(finder: SyncpointFinder, events: Sequence[Event], places: Sequence[int]) -> str:
+    """The text of `probe.relocate`. places: of the records of the events."""
+    starts = [
+        place + _size_before(event) for event, place in zip(events, places, strict=True) if isinstance(event, Store)
+    ]
+    found = sorted((starts[word.store] + word.at, word) for word in finder.words)
+    return ", ".join(f"{at:X}{word.kind}{finder.syncpoints.index(word.syncpoint):X}" for at, word in found)
+
+
+def _size_before(store: Store) -> int:
+    """Bytes of a record before those that it stores: kind, place, three numbers; one piece, which is new, and its size."""
+    numbers = (store.handle or 0, store.offset, store.gpu_va, 1, 0, sum(map(len, store.pieces)))
+    return 2 + sum(len(varint(number)) for number in numbers)
 
 
 def _cut(log: ChannelLog, frames: int) -> Contents:

@@ -35,7 +35,7 @@ HOST, ENGINE, THRESHOLD, REACHED = "nmwr"
 syncpoint; one of a syncpoint that nothing raises, which counts as reached."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class SyncpointWord:
     """store: the number of the store that wrote the word, of all in order. at: the word's offset in it."""
 

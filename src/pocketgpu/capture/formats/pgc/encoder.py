@@ -24,7 +24,9 @@ from pocketgpu.capture.formats.pgc.contents import (
     Swap,
     Unmap,
     Writes,
+    bytes_of,
 )
+from pocketgpu.late_dataclass import dataclass
 
 SECTION_TARGET = 8 << 20
 """A section ends with the record that brings it to this size."""
@@ -48,22 +50,34 @@ def encode(contents: Contents, packing: str = "smallest") -> bytes:
     return sections.build(header, encoder.run(), len(contents.frames), packing, encoder.ends)
 
 
-def encode_plain(contents: Contents) -> tuple[bytes, list[int]]:
-    """A file that needs no decoder: its sections are stored, and each LOAD and STORE is one new block.
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A file for readers that keep no table of blocks: sections are stored, and all data is one new block.
 
-    Also where the bytes of each LOAD and STORE begin, counted from the first record that is neither ABOUT nor COVERAGE.
+    places: for each event, those of the tail after those of the frames, the position of its record in the stream of
+    records, counted from the first record that is neither ABOUT nor COVERAGE.
     """
-    encoder = _Encoder(contents, plain=True)
+
+    data: bytes
+    places: tuple[int, ...]
+
+
+def encode_plain(contents: Contents) -> Plain:
+    """The bytes of a file whose data is stored whole, and where its events are."""
+    encoder = _Encoder(contents, shared=False)
     header = sections.Header(contents.console, contents.digest_size, contents.check_size)
-    plains = encoder.run()
-    return sections.build(header, plains, len(contents.frames), "stored"), encoder.places
+    data = sections.build(header, encoder.run(), len(contents.frames), "stored", encoder.ends)
+    return Plain(data, tuple(place - encoder.begin for place in encoder.places))
 
 
 class _Encoder:
-    def __init__(self, contents: Contents, plain: bool = False) -> None:
-        self.contents, self.plain = contents, plain
-        self.written = 0
+    """shared: whether equal blocks are stored once. places: where the record of each event is; begin: where that of the
+    first is that is neither ABOUT nor COVERAGE. Both are positions in the stream of records."""
+
+    def __init__(self, contents: Contents, shared: bool = True) -> None:
+        self.contents, self.shared = contents, shared
         self.places: list[int] = []
+        self.begin = self.closed = 0
         self.blocks: dict[bytes, int] = {}
         self.sections: list[bytes] = []
         self.ends: list[list[int]] = []
@@ -78,6 +92,7 @@ class _Encoder:
         for key, value in contents.about.items():
             self.record(F.ABOUT, _text(key), _text(value))
         self.record(F.COVERAGE, varint(contents.coverage))
+        self.begin = self.closed + self.size
         for state in contents.state:
             numbers = (state.channel, state.class_id, state.first, len(state.words))
             self.record(F.STATE, bytes((state.item,)), *map(varint, numbers), _words(state.words))
@@ -97,8 +112,6 @@ class _Encoder:
         self.check = zlib.crc32(data, self.check)
         self.parts.append(data)
         self.size += len(data)
-        if kind not in (F.ABOUT, F.COVERAGE):
-            self.written += len(data)
         if kind == F.FRAME:
             self.frame_ends.append(self.size)
         if self.size >= SECTION_TARGET:
@@ -108,6 +121,7 @@ class _Encoder:
         if self.parts:
             self.sections.append(b"".join(self.parts))
             self.ends.append(self.frame_ends)
+            self.closed += self.size
             self.parts, self.size, self.frame_ends = [], 0, []
 
     def frame(self, pictures: Mapping[int, bytes] | None) -> None:
@@ -126,13 +140,13 @@ class _Encoder:
 
     def events(self, events: Iterable[Event]) -> None:
         for event in events:
+            self.places.append(self.closed + self.size)
             self.event(event)
 
     def event(self, event: Event) -> None:
         match event:
             case Load():
                 self.record(F.LOAD, struct.pack("<I", event.address), self.data(event.address, event.pieces))
-                self.places.append(self.written - sum(map(len, event.pieces)))
             case Writes():
                 pairs = np.stack((event.addresses, event.values), axis=1)
                 self.record(F.WRITES, varint(len(pairs)), _words(pairs))
@@ -158,7 +172,6 @@ class _Encoder:
                 numbers = (handle, event.offset, event.gpu_va)
                 data = self.data(event.offset if place else event.gpu_va, event.pieces)
                 self.record(F.STORE, bytes((place,)), *map(varint, numbers), data)
-                self.places.append(self.written - sum(map(len, event.pieces)))
             case Submit():
                 entries = event.entries.astype("<u8").tobytes()
                 self.record(F.SUBMIT, varint(event.channel), varint(len(event.entries)), entries)
@@ -178,8 +191,9 @@ class _Encoder:
 
     def data(self, address: int, pieces: Sequence[bytes]) -> bytes:
         """Bytes for `address`, in pieces that can match equal ones elsewhere."""
-        if self.plain:
-            return varint(1) + varint(0) + varint(sum(map(len, pieces))) + b"".join(pieces)
+        if not self.shared:
+            whole = bytes_of(pieces)
+            return varint(1) + varint(0) + varint(len(whole)) + whole
         listed: list[bytes] = []
         for piece in pieces:
             first = -address % _PIECE

@@ -10,6 +10,8 @@ from pocketgpu.probe.model.scene import Scene
 from pocketgpu.probe.scenes.n3ds import fills as fills_3ds  # noqa: F401  (they register themselves)
 from pocketgpu.probe.scenes.n3ds import geometry, lists, shaders, tests, vertices  # noqa: F401
 from pocketgpu.probe.scenes.n3ds import transfers as transfers_3ds  # noqa: F401
+from pocketgpu.probe.scenes.switch import blits, channels, engines, macros, outputs, raster, textures  # noqa: F401
+from pocketgpu.probe.scenes.switch import vertices as vertices_switch  # noqa: F401
 
 NO_SCENE: Final[Mapping[str, str]] = {}
 """Why a choice has no scene: the reason, by the choice's name."""

@@ -24,7 +24,7 @@ from pocketgpu.probe.switch import sending  # noqa: E402
 
 OUTPUT = HERE / "probe" / "switch" / "facts.h"
 USED = (
-    "Create", "Alloc", "Free", "InitializeEx", "AllocSpace", "MapBufferEx", "UnmapBuffer", "BindChannel", "SetNvmapFd",
+    "Create", "Alloc", "GetId", "Free", "InitializeEx", "AllocSpace", "MapBufferEx", "UnmapBuffer", "BindChannel", "SetNvmapFd",
     "AllocGpfifoEx2", "AllocObjCtx", "SetErrorNotifier", "SetPriority", "KickoffPb", "GetErrorNotification",
     "SyncptRead",
 )  # fmt: skip

@@ -8,6 +8,9 @@ _Static_assert(sizeof(struct Create) == 8, "");
 struct Alloc { u32 handle; u32 heap; u32 flags; u32 align; u8 kind; u8 pad_11[7]; u64 address; } __attribute__((packed));
 _Static_assert(sizeof(struct Alloc) == 32, "");
 #define NV_Alloc 0xC0200104u
+struct GetId { u32 id; u32 handle; } __attribute__((packed));
+_Static_assert(sizeof(struct GetId) == 8, "");
+#define NV_GetId 0xC008010Eu
 struct Free { u32 handle; u8 pad_4[4]; u64 address; u32 size; u32 flags; } __attribute__((packed));
 _Static_assert(sizeof(struct Free) == 24, "");
 #define NV_Free 0xC0180105u

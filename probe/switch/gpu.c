@@ -2,7 +2,7 @@
 
 enum { RING = 0x800, PRIORITY = 100, NOT_CACHED = 8, CACHE_LINE = 64, CACHEABLE = 4, HARDWARE_FORM = 4 };
 enum { NV_OPEN = 0, NV_IOCTL = 1, NV_CLOSE = 2, NV_INITIALIZE = 3, NV_IOCTL2 = 11 };
-enum { WORDS_OF_END = 6, AS_PROGRAM = 4, MODES = 8 };
+enum { WORDS_OF_END = 6, WORDS_OF_CHANNEL = 8 };
 char gpu_why[160];
 static u32 nv, nvmap, host, space;
 static u32 *commands;
@@ -42,10 +42,14 @@ static u32 control(u32 device, u32 word, void *data, const void *more, u32 more_
     return result ? result : one.values[0];
 }
 
+bool gpu_is_application(void) {
+    enum { APPLICATION = 0, SYSTEM_APPLICATION = 4 };
+    u64 kind = entry_value(ENTRY_APPLET, 0);
+    return kind == APPLICATION || kind == SYSTEM_APPLICATION;
+}
 int gpu_open(void *transfer, u32 size) {
-    /* An application has nvdrv, an applet nvdrv:a. The kind of applet is in the loader's entry: 0 and 4 are applications. */
-    u64 kind = entry_value(ENTRY_APPLET, 0), reply;
-    if (failed("nvdrv", find_service(kind == 0 || kind == AS_PROGRAM ? "nvdrv" : "nvdrv:a", &nv))) return 1;
+    u64 reply;
+    if (failed("nvdrv", find_service(gpu_is_application() ? "nvdrv" : "nvdrv:a", &nv))) return 1;
     if (failed("memory for nvdrv", svc_create_transfer_memory(0, (u64)transfer, size, 0, &reply))) return 1;
     struct message one = {
         .command = NV_INITIALIZE, .arguments = &size, .size = sizeof size, .copies = 2,
@@ -87,6 +91,12 @@ int gpu_object(struct object *one) {
     if (failed("memory for an nvmap object", control(nvmap, NV_Alloc, &alloc, 0, 0))) return 1;
     return failed("memory that is not cached",
                   svc_set_memory_attribute((u64)one->at, one->size, NOT_CACHED, NOT_CACHED, 0));
+}
+int gpu_id(const struct object *one, u32 *id) {
+    struct GetId get = {.handle = one->handle};
+    if (failed("the number of an object", control(nvmap, NV_GetId, &get, 0, 0))) return 1;
+    *id = get.id;
+    return 0;
 }
 static int map_object(const struct object *one, u32 flags, u64 offset, u64 size, u32 kind, u32 page, u64 *address) {
     struct MapBufferEx map = {
@@ -139,12 +149,12 @@ int gpu_channel(struct channel *one) {
 /* After the entries of the file come words of our own: they wait until the engines are idle, and count. */
 static u64 end_of_work(const struct channel *one) {
     static const u32 header = METHODS | 1u << METHOD_COUNT_SHIFT;
-    u32 *words = commands + one->syncpoint * MODES;
+    u32 *words = commands + one->syncpoint * WORDS_OF_CHANNEL;
     words[0] = header | HOST_WFI, words[1] = 0;
     words[2] = header | HOST_SYNCPOINTA, words[3] = 0;
     words[4] = header | HOST_SYNCPOINTB, words[5] = HOST_INCREMENT | one->syncpoint << HOST_INDEX_SHIFT;
     __asm__ volatile("dsb sy" : : : "memory");
-    return (commands_at + 4 * one->syncpoint * MODES) | (u64)WORDS_OF_END << ENTRY_LENGTH_SHIFT;
+    return (commands_at + 4 * one->syncpoint * WORDS_OF_CHANNEL) | (u64)WORDS_OF_END << ENTRY_LENGTH_SHIFT;
 }
 int gpu_submit(struct channel *one, const u8 *entries, u32 count) {
     static u64 sent[MOST_ENTRIES + 1];

@@ -10,10 +10,12 @@ extern char gpu_why[160];
 struct object { u8 *at; u64 size; u32 handle; };           /* memory that the GPU can see */
 struct channel { u64 number; u32 device, syncpoint, fence, waits; };
 
+bool gpu_is_application(void);                             /* or an applet, as the loader says */
 int gpu_open(void *transfer, u32 size);                    /* once; memory for the driver */
 int gpu_begin(void *commands);                             /* an address space; a page for words of our own */
 int gpu_reserve(u64 address, u64 size, u32 page);
 int gpu_object(struct object *one);                        /* of memory that is zeroed and then not cached */
+int gpu_id(const struct object *one, u32 *id);             /* by which the display knows it */
 int gpu_map(const struct object *one, u64 offset, u64 size, u32 kind, u32 page, u64 address);
 int gpu_unmap(u64 address);
 int gpu_release(struct object *one);

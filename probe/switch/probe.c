@@ -1,14 +1,14 @@
 /* The probe of the Switch: runs the files in /pocketgpu-probe on this console's GPU, and writes what they left behind
  * beside them. docs/formats/probe.md describes the files. Licence: 0BSD. */
 #include "card.h"
+#include "screen.h"
 #include "sent.h"
 
 #define FOLDER "/pocketgpu-probe"
-#define PROGRAM "pocketgpu probe for the Switch, 1"
 #define SENT ".pgc"
 #define ANSWER ".answer.pgc"
 enum { TRANSFER = 0x800000, MOST_FILE = 64 << 20, MOST_NAMES = 0x10000, MOST_LOG = 0x10000, MOST_VALUE = 256 };
-enum { HEADS = 0x20000, LEAST = 0x1000000, FAILED = 1 };
+enum { HEADS = 0x20000, LEAST = 0x1000000, FAILED = 1, TIME_TO_READ = 10000 };
 
 static u8 *room, *room_end;                                /* memory for one file at a time */
 static char names[MOST_NAMES], log_text[MOST_LOG];
@@ -29,6 +29,7 @@ static void note(const char *name, const char *what) {
     put(&log, name);
     put(&log, ": ");
     put(&log, what);
+    screen_line(log_text + log_size);
     put(&log, "\n");
     say(log_text + log_size);
     log_size = log.size;
@@ -60,6 +61,7 @@ static void put_about(struct sink *to, const struct answer *one) {
     sink_about(to, "probe.program", PROGRAM);
     sink_about(to, "probe.end", one->end);
     sink_about(to, "probe.hung", sent.hung);
+    sink_about(to, "probe.errors", sent.errors);
     sink8(to, COVERAGE);
     sink_varint(to, sent.coverage & ~(u64)PICTURES_COVERED);
 }
@@ -147,11 +149,12 @@ static void run_checked(const char *name, const char *digest) {
     }
     set_running(name);
     note(name, "begins");
+    screen_show();
     if (gpu_begin(commands)) refused(name, digest, gpu_why);
     else if (sent_run(&sent, commands + OBJECT_STEP)) refused(name, digest, sent.reason);
     else {
         write_answer(name, digest, "finished");
-        note(name, sent.hung[0] ? sent.hung : "finished");
+        note(name, sent.hung[0] ? "finished, a channel hung" : sent.errors[0] ? "finished, a channel had an error" : "finished");
     }
     sent_close(&sent);
     set_running("");
@@ -162,7 +165,7 @@ static void run_file(const char *name, bool hung) {
     struct sha256 sum;
     u8 raw[32], *whole = room_end;
     u64 size = 0;
-    sent.choice[0] = sent.hung[0] = 0;
+    sent.choice[0] = sent.hung[0] = sent.errors[0] = 0;
     set_path(&path, name, SENT);
     u32 result = card_size(path.at, &size);
     if (result || size > MOST_FILE || up(size, SMALL_PAGE) > (u64)(room_end - room)) {
@@ -191,14 +194,15 @@ int main(void) {
     static char hung[MOST_PATH], name[MOST_PATH];
     u32 count;
     u64 heap = up(entry_value(ENTRY_HEAP, 0), OBJECT_STEP), end = entry_value(ENTRY_HEAP, 0) + entry_value(ENTRY_HEAP, 1);
-    if (heap + TRANSFER + LEAST > end) { say("there is too little memory\n"); return FAILED; }
-    room = (u8 *)heap + TRANSFER;
+    if (heap + TRANSFER + SCREEN_BYTES + LEAST > end) { say("there is too little memory\n"); return FAILED; }
+    room = (u8 *)heap + TRANSFER + SCREEN_BYTES;
     room_end = (u8 *)(end / OBJECT_STEP * OBJECT_STEP);
     if (card_open()) { say("there is no memory card\n"); return FAILED; }
     if (card_list(FOLDER, names, sizeof names, &count)) { say("the card has no folder " FOLDER "\n"); return FAILED; }
     log_size = read_text(FOLDER "/log.txt", log_text, sizeof log_text / 2);
     read_text(FOLDER "/running.txt", hung, sizeof hung);
     if (gpu_open((void *)heap, TRANSFER)) { note("the probe", gpu_why); return FAILED; }
+    screen_begin((u8 *)heap + TRANSFER);
     note("the probe", PROGRAM);
     for (char *at = names; count--; at += strlen(at) + 1) {
         struct text text = {name, sizeof name, 0};
@@ -209,5 +213,8 @@ int main(void) {
     }
     set_running("");
     note("the probe", "has run all files");
+    screen_show();
+    sleep_milliseconds(TIME_TO_READ);
+    screen_end();
     return 0;
 }

@@ -147,13 +147,24 @@ static int wait_for_work(struct channel *channel, u32 milliseconds) {
     }
     return 1;
 }
+static void put_channel(struct text *to, const struct channel *channel) {
+    put_comma(to);
+    put(to, "CHANNEL");
+    put_number(to, (u32)channel->number);
+}
+/* What the driver says of a channel: a code. */
+static void note_error(struct sent *one, const struct channel *channel) {
+    struct text text = {one->errors, sizeof one->errors, (u32)strlen(one->errors)};
+    u32 code = gpu_error(channel);
+    if (!code) return;
+    put_channel(&text, channel);
+    put_letter(&text, ' ');
+    put_number(&text, code);
+}
 static void note_hung(struct sent *one, const struct channel *channel, u32 frame, u64 event) {
-    struct text text = {one->hung, sizeof one->hung, 0};
-    text.size = (u32)strlen(one->hung);
+    struct text text = {one->hung, sizeof one->hung, (u32)strlen(one->hung)};
     if (one->hung_count++ >= MOST_HUNG) return;
-    put_comma(&text);
-    put(&text, "CHANNEL");
-    put_number(&text, (u32)(channel->number));
+    put_channel(&text, channel);
     put(&text, " f");
     put_number(&text, (u32)(frame));
     put(&text, "/e");
@@ -269,8 +280,9 @@ int sent_run(struct sent *one, u8 *memory) {
     for (u32 n = 0; n < one->channel_count; n++) {
         struct channel *channel = one->channels + n;
         u32 event = channel->waits ? channel->waits - 1 : 0;
-        if ((channel->waits && !wait_for_work(channel, LATE)) || gpu_error(channel))
+        if (channel->waits && (!wait_for_work(channel, LATE) || gpu_error(channel)))
             note_hung(one, channel, event >> 16, event & 0xFFFF);
+        note_error(one, channel);
     }
     __asm__ volatile("dsb sy" : : : "memory");
     return 0;

@@ -23,7 +23,7 @@ struct sent {
     struct span relocate;
     struct block present;
     u64 coverage, total, to_read;                          /* bytes of memory; of what is read back */
-    char choice[MOST_CHOICE], reason[MOST_REASON], hung[MOST_REASON];
+    char choice[MOST_CHOICE], reason[MOST_REASON], hung[MOST_REASON], errors[MOST_REASON];
     u32 hung_count;
 };
 

@@ -20,7 +20,7 @@ from pocketgpu.facts.maxwell import B06F, B197  # noqa: E402
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, FORMS, HEADER  # noqa: E402
 from pocketgpu.facts.switch import TABLES  # noqa: E402
 from pocketgpu.facts.switch.nvdrv import REQUEST, REQUESTS, MapFlag, SubmitFlag  # noqa: E402
-from pocketgpu.probe.switch import sending  # noqa: E402
+from pocketgpu.probe.consoles.switch import prepare  # noqa: E402
 
 OUTPUT = HERE / "probe" / "switch" / "facts.h"
 USED = (
@@ -29,7 +29,7 @@ USED = (
     "SyncptRead",
 )  # fmt: skip
 """Requests to nvdrv."""
-LIMITS = ("MOST_ENTRIES", "MOST_SYNCPOINTS", "MOST_CHANNELS", "MOST_RANGES", "BIG_PAGE", "SMALL_PAGE")
+LIMITS = ("MOST_ENTRIES", "MOST_SYNCPOINTS", "MOST_CHANNELS", "BIG_PAGE", "SMALL_PAGE")
 KEYWORDS = ("class",)
 DIRECTIONS = {row["record"]: row["direction"] for row in TABLES.read("nvdrv") if row["device"]}
 """Whether a program writes a request's record (w), reads it (r), or both."""
@@ -72,8 +72,8 @@ def everything() -> Iterator[str]:
     yield f"#define HOST_INDEX_SHIFT {B06F['SYNCPOINTB']['SYNCPT_INDEX'].lo}"
     yield f"#define ENTRY_LENGTH_SHIFT {ENTRY['LENGTH'].lo}"
     for name in LIMITS:
-        yield f"#define {name} 0x{getattr(sending, name):X}u"
-    for name, letter in sending.LETTERS.items():
+        yield f"#define {name} 0x{getattr(prepare, name):X}u"
+    for name, letter in prepare.LETTERS.items():
         yield f"#define WORD_{name} '{letter}'"
 
 

@@ -1,1 +1,0 @@
-"""Files for the probe of a Switch: what is sent, and what its answers say."""

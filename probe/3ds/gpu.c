@@ -163,14 +163,22 @@ bool gpu_clear_video_memory(void) {
     return housekeeping((u32[8]){COMMAND_MEMORY_FILL, [MEMORY_FILL_START0] = VRAM_VIRTUAL,
                                  [MEMORY_FILL_END0] = VRAM_VIRTUAL + VRAM_BYTES, [MEMORY_FILL_CONTROL] = WORDS | PSC0_START_BIT});
 }
-void gpu_show(u32 screen, u32 address, u32 stride, u32 format) {
-    volatile u8 *info = shared + FB_BASE + FB_STRIDE * client + FB_SCREEN_STRIDE * screen;
-    volatile u32 *head = (volatile u32 *)info;
-    u32 word = exclusive_load(head), next = (part(word, FB_INDEX) ^ 1) & 1;
+static u32 next_entry(volatile u32 *head) {
+    u32 word = exclusive_load(head);
     exclusive_end();
+    return (part(word, FB_INDEX) ^ 1) & 1;
+}
+static volatile u8 *entries_of(u32 screen) { return shared + FB_BASE + FB_STRIDE * client + FB_SCREEN_STRIDE * screen; }
+void gpu_show_entry(u32 screen, const u32 words[7]) {
+    volatile u8 *info = entries_of(screen);
+    volatile u32 *head = (volatile u32 *)info;
+    u32 word, next = next_entry(head);
     volatile u32 *entry = (volatile u32 *)(info + (next ? FB_ENTRY1 : FB_ENTRY0));
-    u32 words[7] = {next, address, address, stride, format, next, 0};
     for (u32 n = 0; n < 7; n++) entry[n] = words[n];
     do word = exclusive_load(head);
     while (!exclusive_store(head, (word & ~0xFFFFu) | FB_NEW << 8 * FB_FLAG | next));
+}
+void gpu_show(u32 screen, u32 address, u32 stride, u32 format) {
+    u32 next = next_entry((volatile u32 *)entries_of(screen));
+    gpu_show_entry(screen, (u32[7]){next, address, address, stride, format, next, 0});
 }

@@ -29,4 +29,6 @@ void gpu_invalidate(u32 address, u32 size);
 bool gpu_copy(u32 from, u32 to, u32 size);
 bool gpu_clear_video_memory(void);
 
+/* A framebuffer entry, which gsp shows from the next picture on; the second makes one. */
+void gpu_show_entry(u32 screen, const u32 words[7]);
 void gpu_show(u32 screen, u32 address, u32 stride, u32 format);

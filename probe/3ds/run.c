@@ -98,10 +98,20 @@ static void load(const struct sent *sent, const struct event *event) {
         gpu_copy((u32)staging, to + done, part);
     }
 }
+TEXT(registers, 1536);
+/* Registers are read right after the last event, while what it started may still run. */
+static void read_registers(const struct sent *sent) {
+    for (u32 n = 0; n < sent->register_count; n++) {
+        put_comma(&registers);
+        put_hex(&registers, sent->registers[n], 8);
+        put_letter(&registers, ' ');
+        put_hex(&registers, gpu_read(sent->registers[n]), 8);
+    }
+}
 static const char *play(struct sent *sent, const struct event *event) {
     u32 units = 0;
     switch (event->kind) {
-    case EVENT_LOAD: if (event->size) load(sent, event); return 0;
+    case EVENT_LOAD: if (event->size) load(sent, event); break;
     case EVENT_WRITE:
         gpu_begin_wait(units = gpu_units_of_write(event->address, event->value));
         note_shown(event);
@@ -114,8 +124,11 @@ static const char *play(struct sent *sent, const struct event *event) {
         note_refused(result, event);
         if (failed(result)) units = 0;
         break;
-    case EVENT_FRAME: gpu_next_picture(); return 0;
+    case EVENT_ENTRY: gpu_show_entry(event->address, event->words); break;
+    case EVENT_SHOWN: note_shown(event); break;
+    case EVENT_FRAME: gpu_next_picture(); break;
     }
+    if (event->count == sent->last) read_registers(sent);
     finish(units, event);
     return hung_count >= MOST_HUNG ? "too many units that hang" : 0;
 }
@@ -286,7 +299,6 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
 /* -- all together --------------------------------------------------------------------------------------------------- */
 void run_file(struct sent *sent, const char *reason, const char *digest, struct place main, u8 *between, const char *path,
               struct text *told) {
-    TEXT(registers, 1536);
     TEXT(interrupts, 128);
     TEXT(moved, 16);
     TEXT(end, 128);
@@ -310,12 +322,7 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
     sent_walk(sent, play);
     gpu_next_picture();                                  /* a late interrupt still counts */
     gpu_counting = false;
-    for (u32 n = 0; n < sent->register_count; n++) {
-        put_comma(&registers);
-        put_hex(&registers, sent->registers[n], 8);
-        put_letter(&registers, ' ');
-        put_hex(&registers, gpu_read(sent->registers[n]), 8);
-    }
+    if (!registers.size) read_registers(sent);           /* it stopped before, or has no events */
     if (hung_count) gpu_reset();
     for (u32 n = 0; n < INTERRUPTS; n++)
         if (gpu_counts[n]) {

@@ -23,6 +23,8 @@ static const char *about(struct sent *sent, struct span key, struct span value) 
     if (span_is(key, "probe.answer")) sent->is_answer = true;
     if (span_is(key, "probe.choice")) sent->choice = value;
     if (span_is(key, "probe.relocate")) sent->relocate = value;
+    if (span_is(key, "probe.look")) sent->look = value;
+    if (span_is(key, "probe.look.text")) sent->look_text = value;
     if (span_is(key, "probe.main") && (!pair(&value, &sent->main) || (sent->main.at | sent->main.size) & 0xFFF))
         return "probe.main is no range of whole pages";
     if (span_is(key, "probe.memory"))
@@ -101,16 +103,21 @@ static const char *relocate(struct sent *sent, u64 first) {
 }
 
 /* -- events --------------------------------------------------------------------------------------------------------- */
-static const char *write_events(struct sent *sent, struct cursor *at, struct event *event, bool count_each, visitor *visit) {
+static const char *visited(struct sent *sent, struct event *event, visitor *visit) {
+    const char *reason = visit(sent, event);
+    event->count++;
+    return reason;
+}
+static const char *write_events(struct sent *sent, struct cursor *at, struct event *event, enum kind kind, visitor *visit) {
     u64 count = get_varint(at);
-    event->kind = EVENT_WRITE;
+    event->kind = kind;
     event->mask = 0xFFFFFFFFu;
     for (u64 n = 0; n < count && !at->bad; n++) {
         event->address = get32(at);
         event->value = get32(at);
-        const char *reason = at->bad ? 0 : visit(sent, event);
+        const char *reason = at->bad ? 0 : visited(sent, event, visit);
         if (reason) return reason;
-        if (count_each) event->number++;
+        if (kind == EVENT_WRITE) event->number++;
     }
     return 0;
 }
@@ -120,16 +127,16 @@ static const char *narrow_event(struct sent *sent, struct cursor *at, struct eve
     event->address = address & ~3u;
     event->mask = ((1u << bits) - 1) << shift;
     event->value = value << shift;
-    return at->bad ? 0 : visit(sent, event);
+    return at->bad ? 0 : visited(sent, event, visit);
 }
 static const char *record_events(struct sent *sent, u8 type, struct cursor *at, struct event *event, visitor *visit) {
     const char *reason = 0;
     switch (type) {
-    case WRITES: return write_events(sent, at, event, true, visit);
+    case WRITES: return write_events(sent, at, event, EVENT_WRITE, visit);
     case FRAME:
         pgc_frame(&sent->file, at);
         event->kind = EVENT_FRAME;
-        if (!at->bad) reason = visit(sent, event);
+        if (!at->bad) reason = visited(sent, event, visit);
         event->frame++;
         event->number = 0;
         return reason;
@@ -137,19 +144,21 @@ static const char *record_events(struct sent *sent, u8 type, struct cursor *at, 
         event->kind = EVENT_LOAD;
         event->address = get32(at);
         event->data = get_block(at, &event->size);
-        if (!at->bad) reason = visit(sent, event);
+        if (!at->bad) reason = visited(sent, event, visit);
         break;
     case WRITE8: reason = narrow_event(sent, at, event, 8, visit); break;
     case WRITE16: reason = narrow_event(sent, at, event, 16, visit); break;
     case GX:
         event->kind = EVENT_COMMAND;
         for (u32 n = 0; n < 8; n++) event->words[n] = get32(at);
-        if (!at->bad) reason = visit(sent, event);
+        if (!at->bad) reason = visited(sent, event, visit);
         break;
     case SWAP:
-        get8(at);
-        get_bytes(at, 7 * 4);
-        reason = write_events(sent, at, event, false, visit);
+        event->kind = EVENT_ENTRY;
+        event->address = get8(at);
+        for (u32 n = 0; n < 7; n++) event->words[n] = get32(at);
+        if (!at->bad) reason = visited(sent, event, visit);
+        if (!reason) reason = write_events(sent, at, event, EVENT_SHOWN, visit);
         break;
     default: return "a record that a sent file must not have";
     }
@@ -173,11 +182,16 @@ const char *sent_walk(struct sent *sent, visitor *visit) {
     return 0;
 }
 static const char *check(struct sent *sent, const struct event *event) {
+    sent->last = event->count;
     switch (event->kind) {
     case EVENT_LOAD:
         if (!in_main(sent, event->address, event->size) && !in_video(event->address, event->size)) return "a load outside of its memory";
         break;
+    case EVENT_ENTRY:
+        if (event->address > 1) return "a framebuffer for a screen that is not there";
+        break;
     case EVENT_WRITE:
+    case EVENT_SHOWN:
         if (!in_table(WRITTEN, COUNT(WRITTEN), event->address)) return "a write to a register that is left alone";
         break;
     case EVENT_COMMAND:

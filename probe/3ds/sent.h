@@ -7,7 +7,7 @@ enum { MOST_RANGES = 64, MOST_REGISTERS = 64 };
 struct range { u32 at, size; };
 struct sent {
     struct pgc file;
-    struct span choice, relocate;
+    struct span choice, relocate, look, look_text;
     struct range memory[MOST_RANGES];
     u32 memories;
     u32 registers[MOST_REGISTERS];
@@ -17,14 +17,16 @@ struct sent {
     u32 linear;                                          /* the virtual address of physical main memory, less the physical */
     u64 coverage;
     bool is_answer;
-    u32 frames;
+    u32 frames, last;                                    /* last: the number of events */
 };
 
-/* An event. A register write has address, value and mask; a LOAD address, data and size; a GX command words. */
-enum kind { EVENT_LOAD, EVENT_WRITE, EVENT_COMMAND, EVENT_FRAME };
+/* An event. A register write has address, value and mask; a LOAD address, data and size; a GX command words; a framebuffer
+ * words and in `address` the screen, and is followed by the register writes that it leads to (EVENT_SHOWN). `count` is the
+ * number of events before it. */
+enum kind { EVENT_LOAD, EVENT_WRITE, EVENT_COMMAND, EVENT_ENTRY, EVENT_SHOWN, EVENT_FRAME };
 struct event {
     enum kind kind;
-    u32 frame, number, address, value, mask, size, words[8];
+    u32 frame, number, count, address, value, mask, size, words[8];
     u8 *data;
 };
 typedef const char *visitor(struct sent *sent, const struct event *event);

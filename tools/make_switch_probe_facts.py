@@ -1,4 +1,4 @@
-"""Writes probe/switch/facts.h: the numbers that the probe of the Switch takes from our tables, none of them typed twice.
+"""Writes probe/switch/facts.h: the numbers that the probe of the Switch takes from our tables, so none is typed twice.
 
     python tools/make_switch_probe_facts.py
 
@@ -21,12 +21,13 @@ from pocketgpu.facts.maxwell.pushbuffers import ENTRY, FORMS, HEADER  # noqa: E4
 from pocketgpu.facts.switch import TABLES  # noqa: E402
 from pocketgpu.facts.switch.nvdrv import REQUEST, REQUESTS, MapFlag, SubmitFlag  # noqa: E402
 from pocketgpu.probe.consoles.switch import prepare  # noqa: E402
+from pocketgpu.probe.files.sent import MOST_RANGES  # noqa: E402
 
 OUTPUT = HERE / "probe" / "switch" / "facts.h"
 USED = (
-    "Create", "Alloc", "GetId", "Free", "InitializeEx", "AllocSpace", "MapBufferEx", "UnmapBuffer", "BindChannel", "SetNvmapFd",
-    "AllocGpfifoEx2", "AllocObjCtx", "SetErrorNotifier", "SetPriority", "KickoffPb", "GetErrorNotification",
-    "SyncptRead",
+    "Create", "Alloc", "GetId", "Free", "InitializeEx", "AllocSpace", "MapBufferEx", "UnmapBuffer", "BindChannel",
+    "SetNvmapFd", "AllocGpfifoEx2", "AllocObjCtx", "SetErrorNotifier", "SetPriority", "KickoffPb",
+    "GetErrorNotification", "SyncptRead",
 )  # fmt: skip
 """Requests to nvdrv."""
 LIMITS = ("MOST_ENTRIES", "MOST_SYNCPOINTS", "MOST_CHANNELS", "BIG_PAGE", "SMALL_PAGE")
@@ -73,6 +74,7 @@ def everything() -> Iterator[str]:
     yield f"#define ENTRY_LENGTH_SHIFT {ENTRY['LENGTH'].lo}"
     for name in LIMITS:
         yield f"#define {name} 0x{getattr(prepare, name):X}u"
+    yield f"#define MOST_RANGES 0x{MOST_RANGES:X}u"
     for name, letter in prepare.LETTERS.items():
         yield f"#define WORD_{name} '{letter}'"
 

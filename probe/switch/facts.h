@@ -67,9 +67,9 @@ _Static_assert(sizeof(struct SyncptRead) == 8, "");
 #define MOST_ENTRIES 0x400u
 #define MOST_SYNCPOINTS 0x8u
 #define MOST_CHANNELS 0x18u
-#define MOST_RANGES 0x40u
 #define BIG_PAGE 0x10000u
 #define SMALL_PAGE 0x1000u
+#define MOST_RANGES 0x40u
 #define WORD_HOST_NUMBER 'n'
 #define WORD_ENGINE_NUMBER 'm'
 #define WORD_THRESHOLD 'w'

@@ -25,13 +25,19 @@ class SwitchProbe:
             raise UsageError(f"a capture of a {contents.console} is no capture of a {self.name}")
         return prepare(contents, watch, most=most)
 
+    def first_frame(self, frame: int) -> int:
+        """See `ProbeConsole.first_frame`. Only commands can set the state of channels."""
+        return 0
+
     def unreadable(self, watch: Watch) -> str:
         """See `ProbeConsole.unreadable`."""
-        return "registers of a Switch's GPU cannot be read by a program" if watch.registers else ""
+        if watch.registers:
+            return "registers of a Switch's GPU cannot be read by a program"
+        return "a program of a Switch is told of no interrupts" if watch.interrupts else ""
 
     def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
-        """See `ProbeConsole.same_interrupts`. A program of a Switch is told of none."""
-        return True
+        """See `ProbeConsole.same_interrupts`. A program is told of none."""
+        return dict(ours) == dict(theirs)
 
 
 __all__ = ["SwitchProbe"]

@@ -290,18 +290,19 @@ def test_channels_are_limited_and_used_again() -> None:
 
 
 def test_a_channel_that_is_used_again_has_the_registers_of_power_on() -> None:
-    """And a recording, which cannot say that, has a warning."""
+    """A recording cannot say that, so it gets a warning."""
     gpu = Gpu()
-    machine = gpu.kernel.machine
+    machine, at = gpu.kernel.machine, B197["SET_DEPTH_FUNC"].word
+    words = PushBuffer().bind("3D").method("SET_DEPTH_FUNC", "OGL_NEVER").words.tolist()
     values, work = [], [0]
     for _ in range(40):
         gpu.channel = gpu.open("/dev/nvhost-gpu")
         gpu.begin()
         address, place = gpu.mapped(0x1000)
         number = next(one.number for one in gpu.driver.channels if one.number is not None)
-        before = machine.registers(B197.class_id, number)[B197["SET_DEPTH_FUNC"].word]
-        assert gpu.submit(PushBuffer().bind("3D").method("SET_DEPTH_FUNC", "OGL_NEVER").words.tolist(), address, place) == 0
-        values.append((number, int(before), int(machine.registers(B197.class_id, number)[B197["SET_DEPTH_FUNC"].word])))
+        before = int(machine.registers(B197.class_id, number)[at])
+        assert gpu.submit(words, address, place) == 0
+        values.append((number, before, int(machine.registers(B197.class_id, number)[at])))
         work.append(machine.timestamp())
         gpu.asker.ask(gpu.service, 2, "<I", gpu.channel)
     assert [number for number, _, _ in values] == [*range(32), *range(8)]

@@ -7,16 +7,29 @@ void records_begin(struct records *from, const struct pgc *file) {
     from->at = none;
     from->wrong = 0;
 }
+/* Numbers with a limit: those of docs/formats/pgc.md, so that an answer, which repeats some of them, can be read. */
+enum { FORMATS = 9, LAYOUTS = 2, BLOCK_HEIGHTS = 6, TRANSFORMS = 8, LARGEST_SIDE = 16384, CHANNELS = 256 };
+static const u64 NUMBERS = 1ul << 32, ADDRESSES = 1ul << 40, ROWS = 1ul << 20;
+static u64 below(struct cursor *at, u64 value, u64 end) {
+    if (value >= end) at->bad = true;
+    return value;
+}
+static u64 get_below(struct cursor *at, u64 end) { return below(at, get_varint(at), end); }
+static void take_place(struct record *one, struct cursor *at) {
+    one->place = (u32)below(at, get8(at), 2);
+    one->handle = get_below(at, NUMBERS);
+    one->offset = get_below(at, ADDRESSES);
+}
 static void take_present(struct record *one, struct cursor *at) {
-    enum { NUMBERS_OF_PLACE = 4, BYTES_OF_LAYOUT = 3 };    /* handle, offset, width, height; format, layout, height of blocks */
-    one->address = get_varint(at);
-    one->place = get8(at);
-    for (u32 n = 0; n < NUMBERS_OF_PLACE; n++) get_varint(at);
-    get_bytes(at, BYTES_OF_LAYOUT);
-    get_varint(at);
-    get8(at);
-    if (get8(at)) get_varint(at), get_varint(at);
-    if (one->kind == PRESENT_PART) get_varint(at), get_varint(at);
+    one->address = get_below(at, ADDRESSES);
+    take_place(one, at);
+    u64 width = get_below(at, LARGEST_SIDE + 1), height = get_below(at, LARGEST_SIDE + 1);
+    if (!width || !height) at->bad = true;
+    below(at, get8(at), FORMATS), below(at, get8(at), LAYOUTS), below(at, get8(at), BLOCK_HEIGHTS);
+    get_below(at, ROWS);
+    below(at, get8(at), TRANSFORMS);
+    if (below(at, get8(at), 2)) get_below(at, NUMBERS), get_below(at, NUMBERS);
+    if (one->kind == PRESENT_PART) get_below(at, width), get_below(at, height);
 }
 static const char *take(struct records *from, struct record *one, struct cursor *at) {
     u32 size;
@@ -26,24 +39,24 @@ static const char *take(struct records *from, struct record *one, struct cursor 
         one->value = get_span(at);
         return 0;
     case COVERAGE: one->count = get_varint(at); return 0;
-    case SYNCPOINT: get_varint(at), get_varint(at); return 0;
+    case SYNCPOINT: get_below(at, NUMBERS), get_below(at, NUMBERS); return 0;
     case FRAME: pgc_frame(from->file, at); return 0;
     case MAP:
     case MAP_PART:
-        one->id = get_varint(at), one->address = get_varint(at), one->size = get_varint(at);
-        one->handle = get_varint(at);
-        one->offset = one->kind == MAP_PART ? get_varint(at) : 0;
+        one->id = get_below(at, NUMBERS), one->address = get_below(at, ADDRESSES), one->size = get_below(at, ADDRESSES);
+        one->handle = get_below(at, NUMBERS);
+        one->offset = one->kind == MAP_PART ? get_below(at, ADDRESSES) : 0;
         one->page_kind = get8(at);
         return 0;
-    case UNMAP: one->id = get_varint(at); return 0;
+    case UNMAP: one->id = get_below(at, NUMBERS); return 0;
     case STORE:
-        one->place = get8(at);
-        one->handle = get_varint(at), one->offset = get_varint(at), one->address = get_varint(at);
+        take_place(one, at);
+        one->address = get_below(at, ADDRESSES);
         one->data.at = get_block(at, &size);
         one->data.size = size;
         return 0;
     case SUBMIT:
-        one->channel = get_varint(at), one->count = get_varint(at);
+        one->channel = get_below(at, CHANNELS), one->count = get_varint(at);
         if (one->count > (u64)(at->end - at->at) / 8) at->bad = true;
         else one->entries = get_bytes(at, 8 * one->count);
         return 0;

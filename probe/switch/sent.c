@@ -119,7 +119,6 @@ static int end_map(struct sent *one, u64 id, int dry) {
 }
 static int store(struct sent *one, const struct record *what, int dry) {
     struct block data = what->data;
-    if (what->place > 1) return refuse_as(one, "a store has an unknown place:", what->place);
     if (what->place) {
         struct owner *owner = owner_of(one, what->handle);
         if (!owner || what->offset > owner->memory.size || data.size > owner->memory.size - what->offset)

@@ -246,8 +246,8 @@ class GM20B(Observed[Observer]):
         return found
 
     def renew(self, id: int) -> None:
-        """Put a new channel in the place of one that a program has closed: its registers are those at power-on. What has
-        been counted stays counted."""
+        """Put a new channel in the place of one that a program has closed: its registers are those at power-on. Counts
+        go on."""
         old = self.channels.get(id)
         if old is None:
             return

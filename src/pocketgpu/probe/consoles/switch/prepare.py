@@ -104,7 +104,7 @@ def _moves(finder: SyncpointFinder, events: Sequence[Event]) -> tuple[Move, ...]
 
 
 def _size_before(store: Store) -> int:
-    """Bytes of a record before those that it stores: kind, place, three numbers; one piece, which is new, and its size."""
+    """Bytes of a record before those that it stores: kind, place, three numbers; one piece, which is new; its size."""
     numbers_before = (store.handle or 0, store.offset, store.gpu_va, 1, 0, sum(map(len, store.pieces)))
     return 2 + sum(len(varint(number)) for number in numbers_before)
 

@@ -31,8 +31,8 @@ _NUMBER_MASK: Final = 0xFF
 """Of a syncpoint: a Tegra X1 has 192 of them. Bits above are of choices, and stay."""
 
 HOST, ENGINE, THRESHOLD, REACHED = "nmwr"
-"""Letters of docs/formats/probe.md: a number in a method of the host, or of the 3D class; a threshold that moves with the
-syncpoint; one of a syncpoint that nothing raises, which counts as reached."""
+"""Letters of docs/formats/probe.md: a number in a method of the host, or of the 3D class; a threshold that moves with
+its syncpoint; one of a syncpoint that nothing raises, which counts as reached."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

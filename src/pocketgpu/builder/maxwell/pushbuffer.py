@@ -100,13 +100,14 @@ class PushBuffer(DrawPackets):
         return self.method("SET_REPORT_SEMAPHORE_D", **{"STRUCTURE_SIZE": size, **fields})
 
     def syncpoint_increment(self, index: int) -> Self:
-        """Host: increment a syncpoint."""
-        return self.method("SYNCPOINTA", 0).method("SYNCPOINTB", OPERATION="INCR", SYNCPT_INDEX=index)
+        """Host: increment a syncpoint. Its number has a word of its own: the probe puts the console's own one there."""
+        self.method("SYNCPOINTA", 0)
+        return self.method("SYNCPOINTB", form="inc", OPERATION="INCR", SYNCPT_INDEX=index)
 
     def syncpoint_wait(self, index: int, threshold: int) -> Self:
-        """Host: wait until a syncpoint has reached a value."""
-        self.method("SYNCPOINTA", threshold)
-        return self.method("SYNCPOINTB", OPERATION="WAIT", WAIT_SWITCH="EN", SYNCPT_INDEX=index)
+        """Host: wait until a syncpoint has reached a value. Both numbers have a word of their own."""
+        self.method("SYNCPOINTA", threshold, form="inc")
+        return self.method("SYNCPOINTB", form="inc", OPERATION="WAIT", WAIT_SWITCH="EN", SYNCPT_INDEX=index)
 
     # -- 3D: targets and clears -------------------------------------------------------------------------------------
     def render_target(self, slot: int, surface: Surface) -> Self:

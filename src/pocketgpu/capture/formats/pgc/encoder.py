@@ -24,7 +24,9 @@ from pocketgpu.capture.formats.pgc.contents import (
     Swap,
     Unmap,
     Writes,
+    bytes_of,
 )
+from pocketgpu.late_dataclass import dataclass
 
 SECTION_TARGET = 8 << 20
 """A section ends with the record that brings it to this size."""
@@ -48,9 +50,34 @@ def encode(contents: Contents, packing: str = "smallest") -> bytes:
     return sections.build(header, encoder.run(), len(contents.frames), packing, encoder.ends)
 
 
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A file for readers that keep no table of blocks: sections are stored, and all data is one new block.
+
+    places: for each event, those of the tail after those of the frames, the position of its record in the stream of
+    records, counted from the first record that is neither ABOUT nor COVERAGE.
+    """
+
+    data: bytes
+    places: tuple[int, ...]
+
+
+def encode_plain(contents: Contents) -> Plain:
+    """The bytes of a file whose data is stored whole, and where its events are."""
+    encoder = _Encoder(contents, shared=False)
+    header = sections.Header(contents.console, contents.digest_size, contents.check_size)
+    data = sections.build(header, encoder.run(), len(contents.frames), "stored", encoder.ends)
+    return Plain(data, tuple(place - encoder.begin for place in encoder.places))
+
+
 class _Encoder:
-    def __init__(self, contents: Contents) -> None:
-        self.contents = contents
+    """shared: whether equal blocks are stored once. places: where the record of each event is; begin: where that of the
+    first is that is neither ABOUT nor COVERAGE. Both are positions in the stream of records."""
+
+    def __init__(self, contents: Contents, shared: bool = True) -> None:
+        self.contents, self.shared = contents, shared
+        self.places: list[int] = []
+        self.begin = self.closed = 0
         self.blocks: dict[bytes, int] = {}
         self.sections: list[bytes] = []
         self.ends: list[list[int]] = []
@@ -65,6 +92,7 @@ class _Encoder:
         for key, value in contents.about.items():
             self.record(F.ABOUT, _text(key), _text(value))
         self.record(F.COVERAGE, varint(contents.coverage))
+        self.begin = self.closed + self.size
         for state in contents.state:
             numbers = (state.channel, state.class_id, state.first, len(state.words))
             self.record(F.STATE, bytes((state.item,)), *map(varint, numbers), _words(state.words))
@@ -93,6 +121,7 @@ class _Encoder:
         if self.parts:
             self.sections.append(b"".join(self.parts))
             self.ends.append(self.frame_ends)
+            self.closed += self.size
             self.parts, self.size, self.frame_ends = [], 0, []
 
     def frame(self, pictures: Mapping[int, bytes] | None) -> None:
@@ -111,6 +140,7 @@ class _Encoder:
 
     def events(self, events: Iterable[Event]) -> None:
         for event in events:
+            self.places.append(self.closed + self.size)
             self.event(event)
 
     def event(self, event: Event) -> None:
@@ -161,6 +191,9 @@ class _Encoder:
 
     def data(self, address: int, pieces: Sequence[bytes]) -> bytes:
         """Bytes for `address`, in pieces that can match equal ones elsewhere."""
+        if not self.shared:
+            whole = bytes_of(pieces)
+            return varint(1) + varint(0) + varint(len(whole)) + whole
         listed: list[bytes] = []
         for piece in pieces:
             first = -address % _PIECE

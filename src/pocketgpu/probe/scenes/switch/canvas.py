@@ -41,6 +41,8 @@ RIGHT: Final[Rectangle] = (172, 34, 124, 112)
 IMAGE: Final = "generic_16bx2"
 """The kind of pages that block-linear surfaces need."""
 _ROOM = 1 << 16
+_STEP = 1 << 16
+"""Of addresses: a console maps pages of 64 KiB."""
 _ALIGNMENT = 256
 _ROW = 64
 """Rows of pitch surfaces are multiples of it."""
@@ -94,7 +96,7 @@ class Canvas:
     """
 
     def __init__(self, *, pitch: bool = False, bound: bool = True) -> None:
-        self.capture = MaxwellCaptureBuilder("pocketgpu probe")
+        self.capture = MaxwellCaptureBuilder("pocketgpu probe", step=_STEP)
         self.room, self._used = self.capture.allocate(_ROOM), 0
         if pitch:
             row = WIDTH * 4

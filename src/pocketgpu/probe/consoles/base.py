@@ -1,0 +1,43 @@
+"""What a console has to offer for a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from pocketgpu.capture.formats.pgc.contents import Contents
+from pocketgpu.probe.files.sent import Sent
+from pocketgpu.probe.model.scene import Watch
+
+
+class ProbeConsole(Protocol):
+    """A console that a probe runs on.
+
+    name: as captures call it. program: the name of the program's file. how_to_start: how a person starts it, in one
+    sentence. most_memory: bytes of a sent file's memory that the program surely has room for.
+    """
+
+    name: str
+    program: str
+    how_to_start: str
+    most_memory: int
+
+    def prepare(self, contents: Contents, watch: Watch, *, most: int) -> Sent:
+        """A capture as a file that the program can run. watch: what is to be read back; if pictures matter, what the
+        screens show at the end is added. most: bytes of memory that it may use.
+
+        :raises UsageError: no program can run it: it needs more memory, or something that only a replay has.
+        """
+        ...
+
+    def first_frame(self, frame: int) -> int:
+        """The first frame that a program has to run to get to a frame of a capture."""
+        ...
+
+    def unreadable(self, watch: Watch) -> str:
+        """Why a program cannot read back what is to be watched; "": it can."""
+        ...
+
+    def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
+        """Whether two runs reported the same, as far as it depends on the capture and not on the speed."""
+        ...

@@ -1,0 +1,1 @@
+"""The probe of the 3DS."""

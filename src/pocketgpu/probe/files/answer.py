@@ -1,0 +1,76 @@
+"""An answer of a probe: what a file left behind on a console. Answers come from other people's consoles and are not
+trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pocketgpu.capture.formats.pgc.contents import Contents, Load, bytes_of
+from pocketgpu.capture.pgc import parse
+from pocketgpu.errors import CaptureError
+from pocketgpu.late_dataclass import dataclass
+from pocketgpu.probe.files import keys
+
+_LONGEST_TEXT: Final = 400
+"""Letters of a text that are kept: consoles tell little, and files may tell anything."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an answer says. memory: by (address, bytes). seen: the value that a person saw."""
+
+    file: str
+    contents: Contents
+    choice: str
+    digest: str
+    console: str
+    program: str
+    end: str
+    hung: str
+    errors: str
+    seen: str
+    memory: Mapping[tuple[int, int], bytes]
+    registers: Mapping[int, int]
+    interrupts: Mapping[str, int]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the file ran to its end."""
+        return self.end == keys.FINISHED
+
+
+def read_answer(data: bytes, file: str = "") -> Answer:
+    """An answer from the bytes of its file.
+
+    :raises CaptureError: the file is damaged, or no answer.
+    """
+    contents = parse(data, file=file)
+    about = contents.about
+    if about.get(keys.ANSWER) != keys.VERSION:
+        raise CaptureError("no answer of a probe", file=file, hint="Answers are the files *.answer.pgc of its folder.")
+    try:
+        registers = dict(keys.pairs(about.get(keys.REGISTER, "")))
+        interrupts = keys.counts(about.get("probe.interrupts", ""))
+    except ValueError as error:
+        raise CaptureError(f"the answer has a damaged list: {error}", file=file) from None
+    texts = {
+        name: about.get(key, "")[:_LONGEST_TEXT]
+        for name, key in (
+            ("choice", keys.CHOICE), ("digest", keys.DIGEST), ("console", keys.CONSOLE), ("program", keys.PROGRAM),
+            ("end", keys.END), ("hung", keys.HUNG), ("errors", keys.ERRORS), ("seen", keys.SEEN),
+        )
+    }  # fmt: skip
+    return Answer(file, contents, **texts, memory=_memory(contents), registers=registers, interrupts=interrupts)
+
+
+def _memory(contents: Contents) -> dict[tuple[int, int], bytes]:
+    found: dict[tuple[int, int], bytes] = {}
+    for event in contents.memory_events():
+        data = bytes_of(event.pieces)
+        address = event.address if isinstance(event, Load) else event.gpu_va
+        found[address, len(data)] = data
+    return found
+
+
+__all__ = ["Answer", "read_answer"]

@@ -347,6 +347,8 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
         gpu_invalidate((u32)from, all);
     } else if (in_video(address, all)) {
         from = read_video(address, all);
+    } else if (!address) {
+        from = memset(staging, 0, all);                  /* no framebuffer is black */
     } else {
         return false;
     }

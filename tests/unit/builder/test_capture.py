@@ -25,6 +25,8 @@ from pocketgpu.builder.gx import (
 )
 from pocketgpu.builder.matrices import UPRIGHT, orthographic, perspective, rotation, scaling, translation
 from pocketgpu.builder.uploads import pack_f24
+from pocketgpu.capture.formats.pgc.contents import Gx, Narrow, Swap, Writes
+from pocketgpu.capture.formats.pgc.decoder import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import BY_NAME
@@ -422,6 +424,51 @@ def test_equal_lists_are_stored_once() -> None:
     for _ in range(2):
         capture.submit(CommandList().write("LOGIC_OP", op="copy")).end_frame()
     assert [len(frame) for frame in capture.frames] == [4, 3]
+
+
+# -- what only a .pgc holds -------------------------------------------------------------------------------------------
+def test_a_pgc_shows_what_the_recording_shows(tmp_path: Path) -> None:
+    capture = CaptureBuilder()
+    target = capture.allocate(240 * 400 * 4, region="VRAM")
+    for color in (0x112233FF, 0x445566FF):
+        capture.clear(target, 240, 400, color).present("top", target).end_frame()
+    capture.load(target, b"tail")
+    for name in ("scene.pgc", "scene.ctf"):
+        capture.save(tmp_path / name)
+    pgc, recording = (pocketgpu.open(tmp_path / name) for name in ("scene.pgc", "scene.ctf"))
+    assert (tmp_path / "scene.pgc").read_bytes() == capture.to_pgc()
+    assert (pgc.trace.kind, pgc.has_rest, recording.has_rest) == ("pgc capture", True, True)
+    for one, other in zip(pgc.render(), recording.render(), strict=True):
+        assert np.array_equal(one.top.array, other.top.array) and one.counts == other.counts
+
+
+def test_commands_framebuffers_and_bytes_are_in_a_pgc(tmp_path: Path) -> None:
+    capture = CaptureBuilder()
+    words = memory_fill((0x18000000, 0x18000010, 1, 32))
+    stride = EXTERNAL["PDC1_STRIDE"]
+    capture.write("PSC0_CONTROL").gx(words).write_byte(stride.address, 0x80)
+    capture.swap("bottom", 0x20000100, format="RGB565", second=True)
+    capture.swap("top", 0x20000200, right=0x20000300, stride=-8)
+    capture.end_frame()
+    (frame,) = parse(capture.to_pgc()).frames
+    writes, gx, narrow, bottom, top = frame.events
+    assert isinstance(writes, Writes) and writes.addresses.tolist() == [EXTERNAL["PSC0_CONTROL"].address]
+    assert gx == Gx(words) and narrow == Narrow(stride.address, 0x80, 8)
+    assert isinstance(bottom, Swap) and (bottom.screen, bottom.info[0], bottom.info[5]) == (1, 1, 1)
+    assert bottom.info[1:5] == (0x30000100, 0x30000100, 480, EXTERNAL["PDC1_FORMAT"].reset | 2)
+    assert isinstance(top, Swap) and top.info[1:4] == (0x30000200, 0x30000300, 0xFFFFFFF8)
+    assert dict(top.registers)[EXTERNAL["PDC0_ADDRESS_A0"].address] == 0x20000200
+    for write in (capture.tobytes, lambda: capture.save(tmp_path / "scene.ctf.xz")):
+        with pytest.raises(UsageError, match="no GX commands"):
+            write()
+    with pytest.raises(UsageError, match="8 words, not 7"):
+        capture.gx(words[1:])
+    with pytest.raises(UsageError, match="0x100 does not fit"):
+        capture.write_byte(stride.address, 0x100)
+    with pytest.raises(UsageError, match="no screen"):
+        capture.swap("left", 0x20000000)
+    with pytest.raises(UsageError, match="cannot be written"):
+        capture.save(tmp_path / "none" / "scene.pgc")
 
 
 def test_memory_is_handed_out_to_its_last_byte() -> None:

@@ -245,6 +245,16 @@ class GM20B(Observed[Observer]):
             found = self.channels[id] = Channel(self, id, len(self.channels))
         return found
 
+    def renew(self, id: int) -> None:
+        """Put a new channel in the place of one that a program has closed: its registers are those at power-on. Counts
+        go on."""
+        old = self.channels.get(id)
+        if old is None:
+            return
+        counters, calls = old.counters.copy(), old.macro_counts.copy()
+        made = self.channels[id] = Channel(self, id, old.index)
+        made.counters[:], made.macro_counts[:] = counters, calls
+
     def ask(self, file: int, words: Iterable[int]) -> None:
         """Make writes of these words of a register file return to Python."""
         ask(self.codes, file, words)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -62,7 +63,7 @@ def sent_of_scene(scene: Scene, most: int | None = None) -> Sent:
     contents = contents_of(capture.of_bytes(made.data).trace)
     sent = console.prepare(contents, made.watch, most=console.most_memory if most is None else most)
     look = (CHOICES[scene.choice].values, scene.doc) if made.watch.by_eye else ((), "")
-    return Sent(sent.contents, sent.watch, scene.choice, sent.main, sent.moves, look)
+    return replace(sent, choice=scene.choice, look=look)
 
 
 def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeConsole, most: int | None = None) -> Sent:
@@ -76,7 +77,7 @@ def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeCons
     if contents.console != console.name:
         message = f"a capture of a {contents.console} does not run on a {console.name}"
         raise UsageError(message, location=os.fspath(path))
-    kept = minimise(contents, Keep(frame, frame), replays=_REPLAYS).contents
+    kept = minimise(contents, Keep(console.first_frame(frame), frame), replays=_REPLAYS).contents
     return console.prepare(kept, Watch(), most=console.most_memory if most is None else most)
 
 

@@ -1,6 +1,7 @@
 """Makes a .nro of a position independent .elf, with title, icon and read-only files.
 
     python3 make_nro.py hello.elf hello.nro
+    python3 make_nro.py probe.elf probe.nro "pocketgpu probe"        (with another title than the file's name)
 
 It needs Python alone. Source of the format: libnx's nro.h, switch-tools' elf2nro.c; switchbrew's NRO, NACP and RomFS.
 """
@@ -139,5 +140,6 @@ def make(elf: bytes, title: str, files: dict[str, bytes]) -> bytes:
 
 
 if __name__ == "__main__":
-    source, target = map(Path, sys.argv[1:])
-    target.write_bytes(make(source.read_bytes(), source.stem, FILES.get(source.stem, {})))
+    source, target = map(Path, sys.argv[1:3])
+    title = sys.argv[3] if len(sys.argv) > 3 else source.stem
+    target.write_bytes(make(source.read_bytes(), title, FILES.get(source.stem, {})))

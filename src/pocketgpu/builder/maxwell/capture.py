@@ -46,11 +46,14 @@ class MaxwellCaptureBuilder:
         capture.present(target)                        # ends a frame
         capture.save("scene.mxcap.zip")
 
-    The machine that replays it starts at power-on.
+    The machine that replays it starts at power-on. step: what addresses of mappings are multiples of. A console's
+    system maps pages of 64 KiB at these addresses, so a recording that shall run there needs a step of 0x10000.
     """
 
-    def __init__(self, source: str = "") -> None:
-        self._source = source
+    def __init__(self, source: str = "", *, step: int = PAGE) -> None:
+        if step <= 0 or step % PAGE:
+            raise UsageError(f"mappings cannot begin at multiples of {step}", hint=f"{PAGE} is the smallest step.")
+        self._source, self._step = source, step
         self._mappings: list[dict[str, Any]] = []
         self._chunks: list[tuple[dict[str, Any], bytes]] = []
         self._updates: list[int] = []
@@ -107,7 +110,8 @@ class MaxwellCaptureBuilder:
         address = self._next
         if address + size > VA_END:
             raise UsageError(f"{size} bytes do not fit into the address space")
-        self._next = address + size + 16 * PAGE  # a gap, so that overruns are found
+        end = address + size + 16 * PAGE  # a gap, so that overruns are found
+        self._next = end + -end % self._step
         self._mappings.append(
             {
                 "gpu_va": address,

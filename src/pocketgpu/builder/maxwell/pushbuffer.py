@@ -100,13 +100,14 @@ class PushBuffer(DrawPackets):
         return self.method("SET_REPORT_SEMAPHORE_D", **{"STRUCTURE_SIZE": size, **fields})
 
     def syncpoint_increment(self, index: int) -> Self:
-        """Host: increment a syncpoint."""
-        return self.method("SYNCPOINTA", 0).method("SYNCPOINTB", OPERATION="INCR", SYNCPT_INDEX=index)
+        """Host: increment a syncpoint. Its number has a word of its own: the probe puts the console's own one there."""
+        self.method("SYNCPOINTA", 0)
+        return self.method("SYNCPOINTB", form="inc", OPERATION="INCR", SYNCPT_INDEX=index)
 
     def syncpoint_wait(self, index: int, threshold: int) -> Self:
-        """Host: wait until a syncpoint has reached a value."""
-        self.method("SYNCPOINTA", threshold)
-        return self.method("SYNCPOINTB", OPERATION="WAIT", WAIT_SWITCH="EN", SYNCPT_INDEX=index)
+        """Host: wait until a syncpoint has reached a value. Both numbers have a word of their own."""
+        self.method("SYNCPOINTA", threshold, form="inc")
+        return self.method("SYNCPOINTB", form="inc", OPERATION="WAIT", WAIT_SWITCH="EN", SYNCPT_INDEX=index)
 
     # -- 3D: targets and clears -------------------------------------------------------------------------------------
     def render_target(self, slot: int, surface: Surface) -> Self:
@@ -155,9 +156,11 @@ class PushBuffer(DrawPackets):
         return self._launch(SRC_MEMORY_LAYOUT="PITCH", DST_MEMORY_LAYOUT="PITCH", REMAP_ENABLE=True)
 
     def copy_rectangle(
-        self, source: Surface, target: Surface, rectangle: Rectangle | None = None, to: tuple[int, int] = (0, 0)
-    ) -> Self:
-        """Copy a rectangle of pixels (all of the source if None), between any two layouts."""
+        self, source: Surface, target: Surface, rectangle: Rectangle | None = None, to: tuple[int, int] = (0, 0), *,
+        slices: int = 1, layer: int = 0,
+    ) -> Self:  # fmt: skip
+        """Copy a rectangle of pixels (all of the source if None), between any two layouts. slices, layer: how many the
+        source has if it is block-linear, one after the other, and which of them is copied."""
         x, y, width, height = rectangle or (0, 0, source.width, source.height)
         pixel = source.pixel
         if target.pixel != pixel:
@@ -172,7 +175,8 @@ class PushBuffer(DrawPackets):
                 self.method(
                     f"SET_{prefix}_BLOCK_SIZE", HEIGHT=surface.block_height_log2, GOB_HEIGHT="GOB_HEIGHT_FERMI_8"
                 )
-                self.method(f"SET_{prefix}_WIDTH", surface.row, surface.height, 1, 0)
+                depth, number = (slices, layer) if side == "IN" else (1, 0)
+                self.method(f"SET_{prefix}_WIDTH", surface.row, surface.height, depth, number)
                 self.method(f"SET_{prefix}_ORIGIN", X=at[0] * pixel, Y=at[1])
             self.address(f"OFFSET_{side}_UPPER", address)
         self.method("LINE_LENGTH_IN", width * pixel, height)
@@ -210,8 +214,10 @@ class PushBuffer(DrawPackets):
         *,
         filter: str = "POINT",
         flip: bool = False,
+        operation: str = "SRCCOPY",
     ) -> Self:
-        """Copy a rectangle of pixels with scaling ("POINT" or "BILINEAR") and change of format; flip: upside down."""
+        """Copy a rectangle of pixels with scaling ("POINT" or "BILINEAR") and change of format; flip: upside down;
+        operation: a name of SET_OPERATION's."""
         sx, sy, sw, sh = source_rectangle or (0, 0, source.width, source.height)
         x, y, width, height = target_rectangle or (0, 0, target.width, target.height)
         if width <= 0 or height <= 0:
@@ -223,7 +229,7 @@ class PushBuffer(DrawPackets):
             self.method(f"SET_{name}_DEPTH", 1)
             self.method(f"SET_{name}_PITCH", surface.pitch or 0, surface.width, surface.height)
             self.address(f"SET_{name}_OFFSET_UPPER", surface.address)
-        self.method("SET_DST_LAYER", 0).method("SET_OPERATION", V="SRCCOPY").method("SET_CLIP_ENABLE", 0)
+        self.method("SET_DST_LAYER", 0).method("SET_OPERATION", V=operation).method("SET_CLIP_ENABLE", 0)
         self.method("SET_PIXELS_FROM_MEMORY_SAMPLE_MODE", ORIGIN="CORNER", FILTER=filter)
         du, dv = round(sw * _FRACTION / width), round(sh * _FRACTION / height)
         u, v = round(sx * _FRACTION), round(sy * _FRACTION)

@@ -27,6 +27,7 @@ from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.isa.operand import Attr
+from pocketgpu.maxwell.sass.isa.waits import one_by_one
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.wording import counted
 
@@ -70,6 +71,8 @@ def shader(
     targets: Sequence[str] = ("rgba",),
     mask: bool = False,
     depth: bool = False,
+    pass_through: bool = False,
+    barriers: bool = False,
     **fields: Value,
 ) -> Shader:
     """A program from assembly text.
@@ -80,6 +83,9 @@ def shader(
     :param outputs: attribute addresses of further output words.
     :param targets: of pixel programs, for each target the components that the program outputs.
     :param mask, depth: whether it outputs a sample mask, depth.
+    :param pass_through: of geometry programs: whether the vertices go on, with what the program adds to them.
+    :param barriers: whether each instruction waits for the results of those before it, as a real GPU needs it. Without
+        that the text must have scheduling fields for a real GPU.
     :param fields: other fields of the header.
     :raises UsageError: there is no such stage, or a field that the header does not have or cannot hold.
     :raises SassError: the text is not a valid program.
@@ -87,6 +93,7 @@ def shader(
     if stage not in STAGES:
         raise UsageError(f"no stage {stage!r}", hint=f"There are {', '.join(STAGES)}.")
     code = assemble(source).code
+    code = one_by_one(code) if barriers else code
     program = decode_program(code)
     reads, writes = _attributes(program)
     names = {instruction.op for instruction in program}
@@ -100,7 +107,8 @@ def shader(
     reads |= dict(inputs) if isinstance(inputs, Mapping) else dict.fromkeys(inputs, PERSPECTIVE)
     try:
         header = packed(
-            STAGES[stage], reads, {*writes, *outputs}, values | {key: int(value) for key, value in fields.items()}
+            STAGES[stage], reads, {*writes, *outputs}, values | {key: int(value) for key, value in fields.items()},
+            pass_through,
         )
     except (KeyError, IndexError, ValueError) as problem:
         raise UsageError(f"the program does not fit its header: {problem}") from None

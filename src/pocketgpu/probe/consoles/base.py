@@ -30,6 +30,10 @@ class ProbeConsole(Protocol):
         """
         ...
 
+    def first_frame(self, frame: int) -> int:
+        """The first frame that a program has to run to get to a frame of a capture."""
+        ...
+
     def unreadable(self, watch: Watch) -> str:
         """Why a program cannot read back what is to be watched; "": it can."""
         ...

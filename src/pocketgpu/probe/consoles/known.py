@@ -15,7 +15,13 @@ def _n3ds() -> ProbeConsole:
     return N3DSProbe()
 
 
-CONSOLES: Final[Mapping[str, Callable[[], ProbeConsole]]] = {"3DS": _n3ds}
+def _switch() -> ProbeConsole:
+    from pocketgpu.probe.consoles.switch.console import SwitchProbe
+
+    return SwitchProbe()
+
+
+CONSOLES: Final[Mapping[str, Callable[[], ProbeConsole]]] = {"3DS": _n3ds, "Switch": _switch}
 """Makes each console; they are imported when they are used."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from pocketgpu.capture.formats.pgc.contents import Contents
@@ -31,7 +31,8 @@ class Move:
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What a sent file says. watch: what is read back. main: address and bytes of the memory that is moved. look: the
-    values that a person tells apart by looking, and what there is to be seen."""
+    values that a person tells apart by looking, and what there is to be seen. more: further ABOUT records, which only
+    one console has."""
 
     contents: Contents
     watch: Watch
@@ -39,6 +40,7 @@ class Sent:
     main: tuple[int, int] | None = None
     moves: Sequence[Move] = ()
     look: tuple[tuple[str, ...], str] = ((), "")
+    more: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """The bytes of the file.
@@ -60,6 +62,7 @@ class Sent:
             keys.MAIN: keys.listed([self.main]) if self.main else "",
             keys.LOOK: ", ".join(self.look[0]),
             keys.LOOK_TEXT: self.look[1],
+            **self.more,
         }
         contents = replace(self.contents, about={key: text for key, text in about.items() if text})
         plain = encode_plain(contents)

@@ -29,3 +29,15 @@ NO_BARRIER: Final = 7
 
 SPECIAL_REGISTERS: Final = {int(number, 16): name for number, name in rows("special_registers.tsv")}
 """Special register names by number; numbers without a name print as SR and the number."""
+
+RESULT_LATER: Final = frozenset({
+    "ALD", "ATOM", "ATOMS", "DADD", "DFMA", "DMNMX", "DMUL", "DSET", "DSETP", "F2F", "F2I", "FLO", "I2F", "I2I", "IPA",
+    "ISBERD", "LD", "LDC", "LDG", "LDL", "LDS", "MUFU", "OUT", "PIXLD", "POPC", "S2R", "SHFL", "SUATOM", "SULD", "TEX",
+    "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TMML", "TXA", "TXD", "TXQ",
+})  # fmt: skip
+"""Operations whose result comes after an unknown time, so that code must wait for their write barrier. Source: what
+programs by NVIDIA's compiler and by this console's compiler do; those of the same unit for operations in none."""
+
+READ_LATER: Final = frozenset({"AST", "RED", "ST", "STG", "STL", "STS", "SURED", "SUST"})
+"""Operations without a result that read their operands after an unknown time, so that code must wait for their read
+barrier before it overwrites them. Source: as above."""

@@ -29,6 +29,7 @@ PATCH_GENERIC = 0x20
 _VTG_IN, _VTG_OUT = ((160, 0, 1),), ((400, 0, 1),)
 _PS_IN = ((160, 0x000, 1), (192, 0x080, 2), (464, 0x2C0, 1), (480, 0x300, 2))
 _VIEWPORT_MASK_BIT = 632
+_PASS_THROUGH_BIT = 24
 _TYPES = SPH["PS"]["SPH_TYPE"].values
 _LEVELS = ("TESSELLATION_LOD", "TESSELLATION_INTERIOR")
 """Fields of words that belong to a patch, not to a vertex."""
@@ -145,7 +146,7 @@ class Header:
     @cached_property
     def pass_through(self) -> bool:
         """Whether a geometry program passes its vertices through (bit 24, by a driver's name for it)."""
-        return bool(self.number >> 24 & 1) and self.structure is SPH["VTG"]
+        return bool(self.number >> _PASS_THROUGH_BIT & 1) and self.structure is SPH["VTG"]
 
     @cached_property
     def inputs(self) -> Mapping[int, int]:
@@ -238,11 +239,14 @@ def patch_layout(header: Header) -> PageLayout:
     return layout_of(range(0, min(PATCH_GENERIC + 4 * header.patch_words, 4 * MAP_WORDS), 4))
 
 
-def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields: Mapping[str, int]) -> bytes:
+def packed(
+    stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields: Mapping[str, int], pass_through: bool = False
+) -> bytes:  # fmt: skip
     """The bytes of a header, the reverse of `Header`.
 
     inputs: input words, with their interpolation in a pixel program. outputs: output words. Addresses that are in no
-    map are ignored. fields: other fields by their names in the table, `NAME(3)` for elements.
+    map are ignored. fields: other fields by their names in the table, `NAME(3)` for elements. pass_through: as in
+    `Header`.
 
     :raises KeyError: there is no such field.
     :raises ValueError: a value does not fit into its field.
@@ -257,6 +261,6 @@ def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields
     for table, wanted in tables:
         values |= {one.name: min(wanted[one.address], (1 << one.width) - 1) for one in table if one.address in wanted}
     image = b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))
-    if pixel or VIEWPORT_MASK not in tables[1][1]:
-        return image
-    return (int.from_bytes(image, "little") | 1 << _VIEWPORT_MASK_BIT).to_bytes(HEADER_SIZE, "little")
+    # No table names these two.
+    more = (VIEWPORT_MASK in tables[1][1]) << _VIEWPORT_MASK_BIT | pass_through << _PASS_THROUGH_BIT
+    return (int.from_bytes(image, "little") | (0 if pixel else more)).to_bytes(HEADER_SIZE, "little")

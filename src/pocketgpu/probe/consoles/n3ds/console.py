@@ -31,6 +31,10 @@ class N3DSProbe:
             raise UsageError(f"a capture of a {contents.console} is no capture of a {self.name}")
         return prepare(contents, watch, most=most)
 
+    def first_frame(self, frame: int) -> int:
+        """See `ProbeConsole.first_frame`. State of the frames before can be set."""
+        return frame
+
     def unreadable(self, watch: Watch) -> str:
         """See `ProbeConsole.unreadable`."""
         end = PICA[0].address + 4 * len(PICA)

@@ -111,8 +111,10 @@ class GpuChannel(Device):
             return NvError.INSUFFICIENT_MEMORY
         self.number, used = taken
         if used:
-            message = "a channel was closed, and a new one begins with the registers that it had"
-            driver.kernel.events.report("warning", "guest.channel-again", message)
+            driver.gpu.renew(self.number)
+            if driver.followers:
+                message = "a channel was closed and its number is used again; in the recording it keeps its registers"
+                driver.kernel.events.report("warning", "guest.channel-again", message)
         self._entries, self.syncpoint = one["entries"], syncpoint
         self.value = driver.gpu.syncpoints[syncpoint]
         one["syncpoint"], one["value"] = syncpoint, self.value

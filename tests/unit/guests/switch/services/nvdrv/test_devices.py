@@ -9,6 +9,7 @@ import pytest
 from support.nv_client import MEMORY, MEMORY_SIZE, NvClient
 
 from pocketgpu.builder.maxwell import PushBuffer
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.pushbuffers import pack_entry
 from pocketgpu.facts.switch.nvdrv import DEVICES, REQUESTS, MapFlag, NvError, SubmitFlag
 from pocketgpu.guests.kernel.memory import Permission
@@ -282,10 +283,49 @@ def test_channels_are_limited_and_used_again() -> None:
         channel = gpu.open("/dev/nvhost-gpu")
         assert gpu.control(channel, "AllocGpfifoEx2", entries=1)[0] == 0
         gpu.asker.ask(gpu.service, 2, "<I", channel)
-    assert any(one.id == "guest.channel-again" for one in gpu.kernel.events)
+    assert not len(gpu.kernel.events), "nothing is wrong with that"
     kept = [gpu.open("/dev/nvhost-gpu") for _ in range(33)]
     errors = [gpu.control(channel, "AllocGpfifoEx2", entries=1)[0] for channel in kept]
     assert errors == [0] * 32 + [NvError.INSUFFICIENT_MEMORY]
+
+
+def test_a_channel_that_is_used_again_has_the_registers_of_power_on() -> None:
+    """A recording cannot say that, so it gets a warning."""
+    gpu = Gpu()
+    machine, at = gpu.kernel.machine, B197["SET_DEPTH_FUNC"].word
+    words = PushBuffer().bind("3D").method("SET_DEPTH_FUNC", "OGL_NEVER").words.tolist()
+    values, work = [], [0]
+    for _ in range(40):
+        gpu.channel = gpu.open("/dev/nvhost-gpu")
+        gpu.begin()
+        address, place = gpu.mapped(0x1000)
+        number = next(one.number for one in gpu.driver.channels if one.number is not None)
+        before = int(machine.registers(B197.class_id, number)[at])
+        assert gpu.submit(words, address, place) == 0
+        values.append((number, before, int(machine.registers(B197.class_id, number)[at])))
+        work.append(machine.timestamp())
+        gpu.asker.ask(gpu.service, 2, "<I", gpu.channel)
+    assert [number for number, _, _ in values] == [*range(32), *range(8)]
+    assert len({(before, after) for _, before, after in values}) == 1 and values[0][1] != values[0][2]
+    assert work == sorted(work) and len(set(work)) == len(work), "counts go on"
+    assert not len(gpu.kernel.events)
+    gpu.driver.followers.append(Following())
+    gpu.channel = gpu.open("/dev/nvhost-gpu")
+    gpu.begin()
+    assert [one.id for one in gpu.kernel.events] == ["guest.channel-again"]
+
+
+class Following:
+    """A recorder that does nothing."""
+
+    def submitting(self, channel: int, entries: object) -> None:
+        pass
+
+    def resuming(self) -> None:
+        pass
+
+    def worked(self) -> None:
+        pass
 
 
 # -- what the GPU is ------------------------------------------------------------------------------------------------

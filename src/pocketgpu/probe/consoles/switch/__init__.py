@@ -1,0 +1,1 @@
+"""The probe of the Switch."""

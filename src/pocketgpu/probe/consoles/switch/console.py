@@ -1,0 +1,43 @@
+"""The Switch as a console for a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pocketgpu.capture.formats.pgc.contents import Contents
+from pocketgpu.errors import UsageError
+from pocketgpu.probe.consoles.switch.prepare import prepare
+from pocketgpu.probe.files.sent import Sent
+from pocketgpu.probe.model.scene import Watch
+
+
+class SwitchProbe:
+    """The Switch. See `ProbeConsole`."""
+
+    name = "Switch"
+    program = "probe.nro"
+    how_to_start = "Start the homebrew menu, go to the folder pocketgpu-probe and start probe.nro."
+    most_memory = 128 << 20
+
+    def prepare(self, contents: Contents, watch: Watch, *, most: int) -> Sent:
+        """See `ProbeConsole.prepare`."""
+        if contents.console != self.name:
+            raise UsageError(f"a capture of a {contents.console} is no capture of a {self.name}")
+        return prepare(contents, watch, most=most)
+
+    def first_frame(self, frame: int) -> int:
+        """See `ProbeConsole.first_frame`. Only commands can set the state of channels."""
+        return 0
+
+    def unreadable(self, watch: Watch) -> str:
+        """See `ProbeConsole.unreadable`."""
+        if watch.registers:
+            return "registers of a Switch's GPU cannot be read by a program"
+        return "a program of a Switch is told of no interrupts" if watch.interrupts else ""
+
+    def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
+        """See `ProbeConsole.same_interrupts`. A program is told of none."""
+        return dict(ours) == dict(theirs)
+
+
+__all__ = ["SwitchProbe"]

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.inspect.doubts.found import Agreement
+from pocketgpu.inspect.doubts.usual import Pictures, Pixels
 from pocketgpu.late_dataclass import dataclass
 
-Pixels = NDArray[np.uint8]
-Pictures = Mapping[int, Mapping[str, Pixels]]
-"""Pictures by the number of their frame and the name of their screen."""
 Wanted = Callable[[int, str], Pixels | None]
 """The expected picture of a frame and a screen, or None."""
 Trial = tuple[str, str]

@@ -45,6 +45,28 @@ class Parting(Displayed):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Work(Displayed):
+    """How much of their frames and draws replays under other values had to do; the rest is that of the usual replay."""
+
+    frames: int = 0
+    of: int = 0
+    draws: int = 0
+    draws_of: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.frames + other.frames, self.of + other.of, self.draws + other.draws, self.draws_of + other.draws_of
+        )
+
+    def __str__(self) -> str:
+        return f"replayed {self.frames:,} of {counted(self.of, 'frame', form=',')}, {self.draws:,} of {self.draws_of:,} draws"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"frames": self.frames, "of": self.of, "draws": self.draws, "draws_of": self.draws_of}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Agreement(Displayed):
     """The values that agree best with expected pictures.
 
@@ -86,8 +108,8 @@ class CaptureDoubts(Displayed):
     """The doubts of a capture.
 
     frames: how many were looked at, of `of`. tried: (choice, value) of every replay. partings: those that changed a
-    picture, the most pixels first. failed: replays that ended with an error, and its message. agreement: with expected
-    pictures, if there were any.
+    picture, the most pixels first. failed: replays that ended with an error, and its message. work: how much had to be
+    replayed. agreement: with expected pictures, if there were any.
     """
 
     path: str
@@ -97,6 +119,7 @@ class CaptureDoubts(Displayed):
     tried: tuple[tuple[str, str], ...]
     partings: tuple[Parting, ...]
     failed: Mapping[tuple[str, str], str]
+    work: Work
     agreement: Agreement | None = None
 
     @property
@@ -111,6 +134,7 @@ class CaptureDoubts(Displayed):
     def __str__(self) -> str:
         some = f" of {self.of}" if self.frames < self.of else ""
         head = f"{self.path}: {counted(self.frames, 'frame')}{some}, {counted(len(self.choices), 'choice')} tried"
+        head += f", {self.work}"
         lines = [head, *(f"  {one}" for one in self.partings)]
         if not self.partings:
             lines.append("  no picture depends on any of them")
@@ -133,6 +157,7 @@ class CaptureDoubts(Displayed):
                 {"switch": choice, "value": value, "message": message}
                 for (choice, value), message in self.failed.items()
             ],
+            "replayed": self.work.to_json(),
         }  # fmt: skip
         return found if self.agreement is None else found | {"agreement": self.agreement.to_json()}
 
@@ -191,4 +216,4 @@ class DoubtMatrix(Displayed):
         }  # fmt: skip
 
 
-__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting"]
+__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "Work"]

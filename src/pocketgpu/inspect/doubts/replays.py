@@ -66,6 +66,7 @@ def doubts(
     touching = touched(capture, wanted[-1] + 1 if wanted else 0)
     names = [name for name in touching if not CHOICES[name].what_if] if choices is None else choices
     names = [name for name in dict.fromkeys(names) if name in OF_CONSOLE[capture.console]]
+    left_out = [name for name in OF_CONSOLE[capture.console] if name not in touching and not CHOICES[name].what_if]
     usual = UsualReplay(capture, wanted, threads, given, [touching.get(name, ()) for name in names])
     if expected is not None and not compared(usual.pictures, expected):
         raise UsageError(
@@ -74,6 +75,7 @@ def doubts(
         )  # fmt: skip
     _check_sizes(usual.pictures, expected)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
+    usual.leave_out(0 if choices is not None else sum(len(CHOICES[name].alternatives) for name in left_out))
     partings: list[Parting] = []
     failed: dict[Trial, str] = {}
     distances: dict[Trial, Distance] = {}
@@ -148,9 +150,9 @@ def _parting(choice: str, value: str, usual: Pictures, replayed: Replayed) -> Pa
             continue
         others, before = replayed.pictures[number], pixels
         for name in dict.fromkeys((*screens, *others)):
+            if name in screens and name in others and np.array_equal(screens[name], others[name]):
+                continue  # nearly always, and much faster than what follows
             differ = _differ(screens.get(name), others.get(name))
-            if not differ.any():
-                continue
             pixels += int(np.count_nonzero(differ))
             if first is None:
                 y, x = (int(place) for place in np.argwhere(differ)[0])

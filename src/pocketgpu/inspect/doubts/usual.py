@@ -81,6 +81,10 @@ class UsualReplay:
         driver.machine.events.drain()
         return draws
 
+    def leave_out(self, replays: int) -> None:
+        """Count replays that need not be made, as nothing touches their choices."""
+        self.work += Work(of=replays * self._end, draws_of=replays * sum(self._draws))
+
     def under(self, values: Mapping[str, str], touching: Collection[int]) -> Replayed:
         """Replay under other values. touching: the frames in which something may depend on one of those choices.
 

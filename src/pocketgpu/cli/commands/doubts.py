@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix
-    from pocketgpu.inspect.doubts.agreement import Pixels, Wanted
+    from pocketgpu.inspect.doubts.agreement import Wanted
+    from pocketgpu.inspect.doubts.usual import Pixels
 
+_SUFFIXES = (".png", ".jpg", ".jpeg")
 _SILENT_WIDTH = 76
 """Letters of a line of choices without effect."""
 
@@ -46,7 +48,8 @@ _SILENT_WIDTH = 76
     help="Look at these frames, both included.  [the first 60]",
 )  # fmt: skip
 @click.option(
-    "--expect", metavar="DIR", help="Pictures f0.top.png and so on: which values agree best with them (one capture)."
+    "--expect", metavar="DIR",
+    help="Pictures or photos f0.top.png and so on: which values agree best with them (one capture).",
 )
 @click.option("--html", metavar="FILE", help="Write the matrix as an HTML page, too.")
 @click.option(
@@ -125,23 +128,24 @@ def _show(progress: terminal.Progress, name: str, what: str, number: int, count:
 
 
 def _pictures_in(folder: str) -> Wanted:
-    """The pictures of a folder: those of `pocketgpu render --out`, or photos cut to the size of the screen."""
+    """The pictures of a folder: those of `pocketgpu render --out`, or photos that are cut to the screen."""
     from pocketgpu.inspect.pictures.comparing import read_picture
 
     if not Path(folder).is_dir():
         raise UsageError("there is no such folder", location=folder, hint="'pocketgpu render --out' makes one.")
-    if not any(Path(folder).glob("f*.png")):
+    if not any(path.suffix.lower() in _SUFFIXES for path in Path(folder).glob("f*")):
         raise UsageError(
             "the folder has no pictures: f0.top.png and so on", location=folder,
             hint="'pocketgpu render --out' names them in this way.",
         )  # fmt: skip
-    known: dict[Path, Pixels | None] = {}
+    known: dict[tuple[int, str], Pixels | None] = {}
 
     def expected(frame: int, screen: str) -> Pixels | None:
-        path = Path(folder, f"f{frame}.{screen}.png")
-        if path not in known:
-            known[path] = read_picture(path) if path.is_file() else None
-        return known[path]
+        if (frame, screen) not in known:
+            paths = (Path(folder, f"f{frame}.{screen}{suffix}") for suffix in _SUFFIXES)
+            found = next((path for path in paths if path.is_file()), None)
+            known[frame, screen] = None if found is None else read_picture(found)
+        return known[frame, screen]
 
     return expected
 

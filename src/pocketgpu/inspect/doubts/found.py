@@ -59,7 +59,8 @@ class Work(Displayed):
         )
 
     def __str__(self) -> str:
-        return f"replayed {self.frames:,} of {counted(self.of, 'frame', form=',')}, {self.draws:,} of {self.draws_of:,} draws"
+        frames, draws = counted(self.of, "frame", form=","), counted(self.draws_of, "draw", form=",")
+        return f"replayed {self.frames:,} of {frames}, {self.draws:,} of {draws}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -68,7 +69,7 @@ class Work(Displayed):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Agreement(Displayed):
-    """The values that agree best with expected pictures.
+    """The values that agree best with expected pictures, which are copies of the screens' pixels.
 
     values: those that bring the pictures closer than the usual ones; empty if none does. wrong: pixels that are not as
     expected with them; usual: without them. pixels: how many were compared.
@@ -88,8 +89,7 @@ class Agreement(Displayed):
         wrong = f"{self.wrong:,} of {counted(self.pixels, 'pixel', form=',')} wrong"
         if not self.told:
             share = 100 * self.wrong / self.pixels
-            said = f"none can be told, as {share:.0f} % of the pixels differ under every value"
-            return f"{said}: the pictures must be exact copies of the screen's pixels"
+            return f"none can be told, as {share:.0f} % of the pixels differ under every value"
         if not self.values:
             return f"no other value agrees better: {wrong}"
         values = ", ".join(f"{name}={value}" for name, value in self.values.items())
@@ -98,9 +98,55 @@ class Agreement(Displayed):
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
-            "values": dict(self.values), "wrong": self.wrong, "usual": self.usual, "pixels": self.pixels,
-            "told": self.told,
+            "kind": "exact", "values": dict(self.values), "wrong": self.wrong, "usual": self.usual,
+            "pixels": self.pixels, "told": self.told,
         }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PhotoAgreement(Displayed):
+    """The values that agree best with photos of the screens.
+
+    values: those that photos show instead of the usual ones; empty if none. why: why nothing can be told; "" if
+    something can. errors: standard errors between the values and the nearest of the others that are told from them
+    (`photos.CLEAR` are needed). noise: of the photos, in levels of 255. refuted: (choice, value) that the photos do not
+    show; unclear: those of which they say nothing.
+    """
+
+    values: Mapping[str, str]
+    why: str
+    errors: float
+    noise: float
+    refuted: tuple[tuple[str, str], ...]
+    unclear: tuple[tuple[str, str], ...]
+
+    @property
+    def told(self) -> bool:
+        """Whether the photos say anything."""
+        return not self.why
+
+    def __str__(self) -> str:
+        head = f"by photos with a noise of {self.noise:.1f} levels"
+        if self.why:
+            return f"{head}, none can be told: {self.why}"
+        apart = f"{self.errors:,.0f} standard errors from the nearest other that is told"
+        best = ", ".join(map("=".join, self.values.items())) or "the usual values"
+        parts = [f"{head}, {best}: {apart}"]
+        parts += [f"refuted: {_listed(self.refuted)}"] if self.refuted else []
+        parts += [f"not told from it: {_listed(self.unclear)}"] if self.unclear else []
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "kind": "photo", "values": dict(self.values), "told": self.told, "why": self.why,
+            "errors": round(self.errors, 2), "noise": round(self.noise, 3),
+            "refuted": ["=".join(one) for one in self.refuted], "unclear": ["=".join(one) for one in self.unclear],
+        }  # fmt: skip
+
+
+def _listed(values: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(map("=".join, values))
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,7 +166,7 @@ class CaptureDoubts(Displayed):
     partings: tuple[Parting, ...]
     failed: Mapping[tuple[str, str], str]
     work: Work
-    agreement: Agreement | None = None
+    agreement: Agreement | PhotoAgreement | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -216,4 +262,4 @@ class DoubtMatrix(Displayed):
         }  # fmt: skip
 
 
-__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "Work"]
+__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "PhotoAgreement", "Work"]

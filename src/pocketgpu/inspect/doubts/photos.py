@@ -160,9 +160,7 @@ def blur(picture: Floats, sigma: float) -> Floats:
         around = [(reach, reach) if one == axis else (0, 0) for one in range(3)]
         padded = np.pad(picture, around, mode="edge")
         size = picture.shape[axis]
-        picture = sum(
-            weight * np.take(padded, range(at, at + size), axis=axis) for at, weight in enumerate(kernel)
-        )  # type: ignore[assignment]
+        picture = sum(weight * np.take(padded, range(at, at + size), axis=axis) for at, weight in enumerate(kernel))
     return picture
 
 
@@ -229,7 +227,7 @@ class Photos:
         """pictures: of the usual replay, whose sizes the photos must have; expected: gives the photos."""
         self._photos: dict[tuple[int, str], Photo] = {}
         for number, screens in pictures.items():
-            for name, pixels in screens.items():
+            for name in screens:
                 photo = expected(number, name)
                 if photo is not None:
                     self._photos[number, name] = Photo(photo)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from pocketgpu.capture.replay import wanted_frames
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
-from pocketgpu.inspect.doubts.agreement import Distance, Trial, Wanted, best, compared, distance
-from pocketgpu.inspect.doubts.found import CaptureDoubts, Parting
+from pocketgpu.inspect.doubts.agreement import Trial, Wanted
+from pocketgpu.inspect.doubts.expected import Expected
+from pocketgpu.inspect.doubts.found import Agreement, CaptureDoubts, Parting
 from pocketgpu.inspect.doubts.usual import Pictures, Pixels, Replayed, UsualReplay
 from pocketgpu.inspect.inspection import examine
 from pocketgpu.inspect.model.address import Address
@@ -49,11 +50,11 @@ def doubts(
     :param choices: names of choices to try instead of those; choices of the other console are left out.
     :param frames: numbers of the frames to look at; None: the first MOST_FRAMES.
     :param expected: the expected picture of a frame (its number) and a screen (its name), or None if there is none, as
-        RGB of shape (height, width, 3) or RGBA.
+        RGB of shape (height, width, 3) or RGBA. Photos of the screen may have any size.
     :param switches: values of choices for all replays, instead of defaults.
     :param progress: called before each replay with what it tries, its number and how many there are.
     :raises UsageError: there is no choice of that name, or expected pictures are of none of these frames
-        or of another size.
+        or of another shape.
     :raises NoPictureError: the capture shows nothing, or has no such frames.
     """
     given = dict(switches or {})
@@ -68,17 +69,11 @@ def doubts(
     names = [name for name in dict.fromkeys(names) if name in OF_CONSOLE[capture.console]]
     left_out = [name for name in OF_CONSOLE[capture.console] if name not in touching and not CHOICES[name].what_if]
     usual = UsualReplay(capture, wanted, threads, given, [touching.get(name, ()) for name in names])
-    if expected is not None and not compared(usual.pictures, expected):
-        raise UsageError(
-            "no expected picture is of a frame and a screen that are looked at", location=capture.path,
-            hint="Such as f0.top.png; --frames says which frames are looked at.",
-        )  # fmt: skip
-    _check_sizes(usual.pictures, expected)
+    goldens = None if expected is None else Expected(usual.pictures, expected, capture.path)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
     usual.leave_out(0 if choices is not None else sum(len(CHOICES[name].alternatives) for name in left_out))
     partings: list[Parting] = []
     failed: dict[Trial, str] = {}
-    distances: dict[Trial, Distance] = {}
 
     def pictures_under(values: Mapping[str, str]) -> Replayed:
         return usual.under(values, {frame for name in values for frame in touching.get(name, ())})
@@ -93,24 +88,20 @@ def doubts(
         parting = _parting(name, value, usual.pictures, replayed)
         if parting is None:
             continue
-        if expected is not None:
-            distances[name, value] = distance(replayed.pictures, expected)
-            parting = replace(parting, wrong=distances[name, value].wrong)
+        if goldens is not None:
+            parting = replace(parting, wrong=goldens.add((name, value), replayed.pictures))
         partings.append(parting)
     partings.sort(key=lambda one: (-one.pixels, one.choice, one.value))
     agreement = None
-    if expected is not None:
-        wish = expected
-        able = [trial for trial in trials if trial not in failed]
+    if goldens is not None:
 
-        def replay(values: dict[str, str]) -> Distance | None:
+        def again(values: Mapping[str, str]) -> Pictures:
             progress(", ".join(f"{name}={value}" for name, value in values.items()), len(trials) - 1, len(trials))
-            try:
-                return distance(pictures_under(values).pictures, wish)
-            except PocketGPUError:
-                return None
+            return pictures_under(values).pictures
 
-        agreement = best(distance(usual.pictures, wish), compared(usual.pictures, wish), able, distances, replay)
+        agreement = goldens.agreement([trial for trial in trials if trial not in failed], again)
+        if not isinstance(agreement, Agreement):  # nearly all pixels of a photo are wrong, which says nothing
+            partings = [replace(one, wrong=None) for one in partings]
     return CaptureDoubts(
         path=capture.path,
         console=capture.console,
@@ -122,20 +113,6 @@ def doubts(
         work=usual.work,
         agreement=agreement,
     )
-
-
-def _check_sizes(pictures: Pictures, expected: Wanted | None) -> None:
-    """Refuse expected pictures of another size than their screen."""
-    for number, screens in pictures.items():
-        for name, pixels in screens.items():
-            golden = None if expected is None else expected(number, name)
-            if golden is None or golden.shape[:2] == pixels.shape[:2]:
-                continue
-            (height, width), (high, wide) = pixels.shape[:2], golden.shape[:2]
-            raise UsageError(
-                f"the expected picture is {wide}x{high}, the screen {width}x{height}", location=f"f{number}/{name}",
-                hint="It must be an exact copy of the screen's pixels.",
-            )  # fmt: skip
 
 
 def _usual(name: str, given: Mapping[str, str]) -> str:

@@ -46,7 +46,8 @@ class UsualReplay:
     """
 
     def __init__(
-        self, capture: Capture, wanted: range, threads: int, given: Mapping[str, str], touching: Sequence[Collection[int]],
+        self, capture: Capture, wanted: range, threads: int, given: Mapping[str, str],
+        touching: Sequence[Collection[int]],
     ) -> None:  # fmt: skip
         """wanted: the frames to look at. given: values instead of defaults. touching: sets of frames that replays will
         be asked for; they say of which frames the states are needed."""

@@ -39,7 +39,7 @@ WHEN: Final[Mapping[str, tuple[str, ...]]] = {
     # Tests of records are about grids; what programs of draws sample, no record says.
     **dict.fromkeys(("texture.fraction", "texture.fetch_outside"), ("draws",)),
 }  # fmt: skip
-"""Choices that may matter whatever the tests here say, and the counts of a frame of which one must not be 0 for that."""
+"""Choices that may matter whatever the tests here say, and the counts of a frame of which one is then not 0."""
 _SEEN: Final = frozenset({"texture.fraction", "texture.fetch_outside"})
 UNSEEN: Final = frozenset(WHEN) - _SEEN
 """Choices that no test here is about."""

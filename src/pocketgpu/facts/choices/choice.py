@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 from pocketgpu.late_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pocketgpu.facts.choices.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice. alternatives: the values besides `default`. sources: the sources of each value."""
+    """One choice.
 
-    WHAT_IF: ClassVar[str] = "what-if"
-    """The source of a value that is there to see what it would look like."""
+    alternatives: the values besides `default`. meanings: what each value means, or "" where its name says it all.
+    what_if: nobody doubts the default; the other values show what it would look like.
+    """
 
     name: str
     default: str
     alternatives: tuple[str, ...]
     doc: str
-    sources: Mapping[str, str]
+    meanings: Mapping[str, str]
+    what_if: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -27,13 +32,28 @@ class Choice:
         return (self.default, *self.alternatives)
 
     @property
-    def what_if(self) -> bool:
-        """Whether nobody doubts the default: the others show what it would look like."""
-        return all(self.sources[value] == self.WHAT_IF for value in self.alternatives)
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What speaks for each value, the strongest first."""
+        from pocketgpu.facts.choices.evidence import of_choice
+
+        return of_choice(self.name)
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """What each value means and who says so, as text."""
+        from pocketgpu.facts.choices.told import sources
+
+        return sources(self)
 
 
-def named(name: str, doc: str, /, **sources: str) -> Choice:
+def named(name: str, doc: str, /, **meanings: str) -> Choice:
     """A choice whose first value is the default; underscores in value names stand for hyphens."""
-    by_value = {value.lstrip("_").replace("_", "-"): source for value, source in sources.items()}
+    by_value = {value.lstrip("_").replace("_", "-"): meaning for value, meaning in meanings.items()}
     default, *others = by_value
     return Choice(name, default, tuple(others), doc, by_value)
+
+
+def what_if(name: str, doc: str, /, **meanings: str) -> Choice:
+    """The same for a choice whose default nobody doubts."""
+    one = named(name, doc, **meanings)
+    return Choice(one.name, one.default, one.alternatives, one.doc, one.meanings, what_if=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pocketgpu.facts.choices.choice import Choice, named
+from pocketgpu.facts.choices.choice import Choice, named, what_if
 
 
 def choices() -> Iterator[Choice]:
@@ -23,16 +23,16 @@ def _kernel() -> Iterator[Choice]:
     yield named(
         "guest.vblank_clock",
         "When the next VBlank comes if one was noticed late, at the end of a block of instructions.",
-        steady="59.83 a second, as a display gives them",
-        late="the trial kernel: a whole period after the one that was late",
+        steady="59.83 a second",
+        late="a whole period after the one that was late",
     )
     yield named(
         "guest.block_alignment",
         "CreateMemoryBlock with an address that is not a multiple of 4096.",
-        checked="3dbrew SVC: an error",
-        any="the trial kernel: accepted",
+        checked="an error",
+        any="accepted",
     )
-    yield named(
+    yield what_if(
         "guest.unknown_call",
         "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
         answer="an answer as of a console that does not have it: an error code",
@@ -41,46 +41,46 @@ def _kernel() -> Iterator[Choice]:
     yield named(
         "guest.call_time",
         "How long a supervisor call takes.",
-        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
-        none="the trial kernel: no time at all",
+        microsecond="about what a console needs at least; programs that do nothing else get on",
+        none="no time at all",
     )
 
 
     yield named(
         "guest.scheduling",
         "Which of several threads that could run does.",
-        priority="3dbrew and switchbrew: the best priority; a better one that is woken by a call runs at once",
-        first_come="the Switch's trial kernel: who is ready first, until it waits or finds what it would wait for",
+        priority="the best priority; a better one that is woken by a call runs at once",
+        first_come="who is ready first, until it waits or finds what it would wait for",
     )
     yield named(
         "guest.wait_order",
         "Which of several threads with equal priorities is woken, or gets a mutex.",
-        arrival="3dbrew and switchbrew: the one that has waited longest",
-        creation="the Switch's trial kernel: the one that was made first",
+        arrival="the one that has waited longest",
+        creation="the one that was made first",
     )
     yield named(
         "guest.priorities",
         "The priority of a thread of the Switch that has a mutex for which a better one waits.",
         inherited="that of the better one, as long as that waits; GetThreadPriority tells it",
-        own="the trial kernel: always the one that the program gave it",
+        own="always the one that the program gave it",
     )
     yield named(
         "guest.page_states",
         "Whether the Switch's kernel checks and tells what pages are used for.",
-        kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
-        simple="the trial kernel: changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
+        kept="pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
+        simple="changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
     )
     yield named(
         "guest.clock",
         "How time passes for a program of the Switch.",
         counted="a tick for each instruction, submissions by the GPU's timer; a picture is shown each 60th of a second",
-        presents="the trial kernel: each picture moves time to the next 60th of a second; else only waits do",
+        presents="each picture moves time to the next 60th of a second; else only waits do",
     )
     yield named(
         "guest.exceptions",
         "Whether a fault calls the handler of exceptions that a program of the Switch may have.",
-        handler="libnx's exception.s: the program's entry is called; without a handler the run ends with the fault",
-        end="the trial kernel: the run ends with the fault",
+        handler="the program's entry is called; without a handler the run ends with the fault",
+        end="the run ends with the fault",
     )
 
 
@@ -88,28 +88,28 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.hid_edges",
         "Whether an entry of the pad's shared memory has the keys that were pressed and released.",
-        told="3dbrew HID Shared Memory",
-        left="the trial kernel: only which are held",
+        told="",
+        left="only which are held",
     )
     yield named(
         "guest.hid_clock",
         "When hid:USER writes the next entries of pad, touch screen and sensors.",
-        vblank="the trial kernel: with each VBlank, as scripts give a player's input by frames",
-        four_ms="3dbrew HID Shared Memory: every 4 ms; the input of a frame is written about four times",
+        vblank="with each VBlank, as scripts give a player's input by frames",
+        four_ms="every 4 ms; the input of a frame is written about four times",
     )
     yield named(
         "guest.archives",
         "What handles of archives of files tell apart.",
-        own="3dbrew Filesystem services: each opened archive has its own",
-        one="the trial kernel: all have the number 1 and are the memory card",
+        own="each opened archive has its own",
+        one="all have the number 1 and are the memory card",
     )
     yield named(
         "guest.applets",
         "Whether the HOME menu and library applets, such as the keyboard, are there.",
-        answered="3dbrew NS and APT Services, switchbrew: they are; a script answers for the player",
-        absent="the 3DS's trial kernel: a program waits for them forever; on the Switch none can be created",
+        answered="they are; a script answers for the player",
+        absent="a program of the 3DS waits for them forever; on the Switch none can be created",
     )
-    yield named(
+    yield what_if(
         "guest.controller",
         "The controller of a program on a Switch.",
         pro="a Pro Controller of player 1, which every program takes",
@@ -121,41 +121,40 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.pads",
         "What hid of the Switch writes into its shared memory.",
-        all="switchbrew HID Shared Memory: controllers, touch screen, sensors, colours; only entries that were written "
-        "are valid",
-        few="the trial kernel: only buttons of a Pro Controller, and all entries are valid from the start",
+        all="controllers, touch screen, sensors, colours; only entries that were written are valid",
+        few="only buttons of a Pro Controller, and all entries are valid from the start",
     )
     yield named(
         "guest.motion",
         "Whether the accelerometer and the gyroscope write their entries while they are enabled.",
-        written="3dbrew HID Shared Memory",
-        none="the trial kernel: never",
+        written="",
+        none="never",
     )
     yield named(
         "guest.sound",
         "Whether programs find what they need for the sound processor.",
-        card="a console: the processor is there; its program only if the card has /3ds/dspfirm.cdc",
+        card="the processor is there; its program only if the card has /3ds/dspfirm.cdc",
         model="as if the card had that file: sounds are consumed in emulated time, without sound output",
     )
     yield named(
         "guest.settings",
         "What the console's settings hold besides the language.",
-        filled="facts/n3ds/settings.tsv: a console that has been set up; on the Switch also names of its software",
-        zeros="the trial kernels: zeros",
+        filled="a console that has been set up; on the Switch also names of its software",
+        zeros="",
     )
     yield named(
         "guest.services",
         "Which services a program finds.",
         console="all that are modelled; the others are absent, as to a program without the right for them",
-        few="the trial kernel: only those that programs cannot start without",
+        few="only those that programs cannot start without",
     )
     yield named(
         "guest.power",
         "What ptm:u reports about the charger and of charging.",
-        connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
-        five="the trial kernel: 5, as for the level of the battery",
+        connected="yes or no; connected, and full, so not charging",
+        five="5, as for the level of the battery",
     )
-    yield named(
+    yield what_if(
         "guest.mode",
         "Where a Switch is when a program starts. Scripts can change it.",
         handheld="in the player's hands",
@@ -167,32 +166,32 @@ def _switch_services() -> Iterator[Choice]:
     yield named(
         "guest.pointer_buffers",
         "How many bytes services of the Switch take as pointers, by their own word; clients choose how to send by it.",
-        console="0x8000, as several of a console say",
-        none="the trial kernel: none, so that clients map all buffers",
+        console="0x8000",
+        none="none, so that clients map all buffers",
     )
     yield named(
         "guest.unknown_switch_command",
         "What a program of the Switch is answered to a command that is not modelled. It is an event in any case.",
         error="an error code, as of a service that does not have it",
-        zeros="the trial kernel: success, and 64 bytes that are 0",
+        zeros="success, and 64 bytes that are 0",
     )
     yield named(
         "guest.performance_mode",
         "What a Switch in its dock says of its performance.",
-        docked="libnx's apm.h: 1, boost",
-        normal="the trial kernel: 0, as without the dock",
+        docked="1, boost",
+        normal="0, as without the dock",
     )
     yield named(
         "guest.wave_buffers",
         "A wave buffer for the Switch's sound renderer that it cannot read: in no memory pool, or with too few bytes.",
-        waits="not documented: its voice plays no further until the memory is attached, and the update tells an error",
+        waits="its voice plays no further until the memory is attached, and the update tells an error",
         played="its time passes in silence, and the update tells an error",
     )
-    yield named(
+    yield what_if(
         "guest.date",
         "The date at which programs of the Switch start.",
         set="2026-01-01 00:00 UTC, on a console whose clock was set",
-        zero="the trial kernel: 1970-01-01, the start of all counting, as on a console without a battery",
+        zero="1970-01-01, the start of all counting, as on a console without a battery",
     )
 
 

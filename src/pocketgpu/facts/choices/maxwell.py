@@ -17,26 +17,26 @@ def _channel() -> Iterator[Choice]:
     yield named(
         "channel.unbound",
         "What methods do on a subchannel without a bound object.",
-        convention="simulators: subchannels 0 to 4 have the classes that drivers put there",
-        ignore="NVIDIA's headers: SET_OBJECT binds, nothing else does",
+        convention="subchannels 0 to 4 have the classes that drivers put there",
+        ignore="SET_OBJECT binds, nothing else does",
     )
     yield named(
         "channel.acquire_geq",
         "How a semaphore that must be greater or equal is compared.",
-        circular="as syncpoints are: the signed difference of 32 bits",
-        unsigned="the plain reading of the name",
+        circular="the signed difference of 32 bits",
+        unsigned="",
     )
     yield named(
         "channel.syncpoint_index",
         "How many bits of SYNCPOINTB are the number of the syncpoint. Tegra X1 has 192 of them, which need 8.",
-        _8_bits="header of class A26F, one simulator: bits 15:8",
-        _12_bits="another simulator: bits 19:8",
+        _8_bits="bits 15:8",
+        _12_bits="bits 19:8",
     )
     yield named(
         "channel.illegal_header",
         "What a method header of a reserved form does.",
-        skip="simulators: it is skipped, the next word is a header",
-        end_segment="the rest of the GPFIFO entry is skipped, as the console's error handling would",
+        skip="it is skipped, the next word is a header",
+        end_segment="the rest of the GPFIFO entry is skipped",
     )
 
 
@@ -44,8 +44,8 @@ def _memory() -> Iterator[Choice]:
     yield named(
         "memory.block_depth_base",
         "Whether the depth of a texture's blocks shrinks for the largest level too, if the level needs less.",
-        reduce="one simulator: as the height of blocks does",
-        keep="another simulator: only from the second level on",
+        reduce="as the height of blocks does",
+        keep="only from the second level on",
     )
 
 
@@ -53,26 +53,26 @@ def _macros() -> Iterator[Choice]:
     yield named(
         "mme.reads",
         "Which copy of a register a macro's read instruction returns.",
-        state="simulators: the last write, in any mode of the shadow RAM",
-        shadow="notes of a recorder: the shadow copy, which pass-through does not change",
+        state="the last write, in any mode of the shadow RAM",
+        shadow="the shadow copy, which pass-through does not change",
     )
     yield named(
         "mme.shadow_exempt",
         "Which methods bypass the shadow RAM, besides those that start something.",
-        low_words="one simulator: all below word 0x80",
-        none="the header's names mention no exception",
+        low_words="all below word 0x80",
+        none="",
     )
     yield named(
         "mme.wide_shift",
         "What a macro's shift by a register of 32 and more does.",
-        modulo="simulators, like their host: the lower 5 bits count",
+        modulo="the lower 5 bits count",
         zero="nothing is left",
     )
     yield named(
         "mme.instruction_ram",
         "Words of the macro engine's instruction RAM. Words loaded after the end are dropped.",
-        _8192="simulators have no limit; far more than drivers load",
-        _2048="one source of reverse engineering",
+        _8192="far more than drivers load",
+        _2048="",
     )
 
 
@@ -80,80 +80,80 @@ def _engines() -> Iterator[Choice]:
     yield named(
         "inline.pitch_origin",
         "Whether SET_DST_ORIGIN applies when inline data goes to a pitch target.",
-        ignore="simulators; drivers leave it at 0",
+        ignore="",
         add="as for a block-linear target",
     )
     yield named(
         "notify.write",
         "What NOTIFY writes. The class headers only give an address and a type.",
-        now="notifiers of the same vendor: 16 bytes with a time and a status of 0, at once",
-        never="simulators: nothing",
+        now="16 bytes with a time and a status of 0, at once",
+        never="nothing",
     )
     yield named(
         "dma.layer",
         "Whether SET_SRC_LAYER and SET_DST_LAYER select a slice of a block-linear surface.",
-        slice="class header: they do",
-        ignore="one simulator: always the first slice",
+        slice="they do",
+        ignore="always the first slice",
     )
     yield named(
         "report.release_size",
         "How much a report semaphore's release writes.",
-        structure="class header: one word or four, as STRUCTURE_SIZE says",
-        one_word="one simulator: the payload alone, whatever the bit says",
+        structure="one word or four, as STRUCTURE_SIZE says",
+        one_word="the payload alone, whatever the bit says",
     )
     yield named(
         "clear.raster_disabled",
         "What a clear does while SET_RASTER_ENABLE is 0.",
-        clear="most simulators: it clears",
-        nothing="one simulator: nothing, like a draw",
+        clear="it clears",
+        nothing="nothing, like a draw",
     )
     yield named(
         "twod.pitch_overrun",
         "What a blit reads after the end of a line of a pitch source.",
-        next_line="one simulator, after a driver that needs it: the address continues into the next line",
-        clamp="as for a block-linear source: the last pixel again",
+        next_line="the address continues into the next line",
+        clamp="the last pixel again",
     )
     yield named(
         "twod.weights",
         "The precision of a bilinear blit's weights. Steps that drivers use give the same either way.",
-        exact="not measured",
-        _8_bits="as for textures of this chip: truncated to 8 bits",
+        exact="",
+        _8_bits="truncated to 8 bits",
     )
     yield named(
         "twod.and_operations",
         "What SRCCOPY_AND, ROP_AND and BLEND_AND do beyond SRCCOPY, ROP and a blend.",
-        alpha="older classes of the vendor: pixels whose source alpha is 0 are unchanged",
-        plain="unused by programs: no difference",
+        alpha="pixels whose source alpha is 0 are unchanged",
+        plain="no difference",
     )
     yield named(
         "draw.zero_frequency",
         "Which element an instanced stream of frequency 0 reads.",
-        constant="one driver: that of the base instance, for all instances",
-        per_vertex="one simulator: as if it were not instanced",
+        constant="that of the base instance, for all instances",
+        per_vertex="as if it were not instanced",
     )
     yield named(
         "draw.array_base_vertex",
         "Whether SET_GLOBAL_BASE_VERTEX_INDEX applies to draws without indices.",
-        ignore="simulators: it does not",
+        ignore="it does not",
         add="as for draws with indices",
     )
     yield named(
         "draw.quad_diagonal",
         "Which two corners of a quad are on the edge between its triangles.",
-        first="notes on the chip: the first and the third, as in a fan",
-        second="the second and the fourth, as in a strip; OpenGL leaves it open",
+        first="the first and the third, as in a fan",
+        second="the second and the fourth, as in a strip",
     )
     yield named(
         "tessellation.winding",
         "The direction of v in which SET_TESSELLATION_PARAMETERS's clockwise triangles are clockwise.",
-        v_down="a driver: v points down, so that OpenGL's counter-clockwise is the register's clockwise",
-        v_up="the names, read with OpenGL's axes",
+        v_down="v points down, so that OpenGL's counter-clockwise is the register's clockwise",
+        v_up="OpenGL's axes",
     )
     yield named(
         "geometry.skip_mask",
         "What a bit of SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK skips with a pass-through geometry program.",
-        program="simulators: the program's output; the vertex keeps its own attribute",
-        vertex="the other reading of the name: the vertex's attribute, even if the program has no output",
+        program="the program's output; the vertex keeps its own attribute",
+        vertex="the vertex's attribute, even if the program has no output",
     )
 
 
@@ -161,26 +161,26 @@ def _textures() -> Iterator[Choice]:
     yield named(
         "texture.fraction",
         "How a texture coordinate is rounded to 1/256 of a texel, the precision of filter weights.",
-        round="CUDA's programming guide: 8 bits of fraction, with which 1 is exact",
-        truncate="as the 2D engine of the same vendor is assumed to do",
+        round="",
+        truncate="",
     )
     yield named(
         "texture.gradient_order",
         "The order of the four words of TXD.",
-        interleaved="NVIDIA's compiler: along x and y of the first coordinate, then of the second",
-        pairs="one simulator: both coordinates along x, then both along y",
+        interleaved="along x and y of the first coordinate, then of the second",
+        pairs="both coordinates along x, then both along y",
     )
     yield named(
         "texture.fetch_outside",
         "What a fetch by texel index reads outside of the texture.",
-        zero="graphics interfaces with robust access: zero in all components",
+        zero="zero in all components",
         clamp="the nearest texel",
     )
     yield named(
         "texture.anisotropy",
         "What limits the samples of an anisotropic filter.",
-        sampler="drivers: the sampler alone",
-        least="class headers have a field in both: the smaller one",
+        sampler="the sampler alone",
+        least="the smaller of the sampler's and the texture header's",
     )
 
 
@@ -188,26 +188,26 @@ def _raster() -> Iterator[Choice]:
     yield named(
         "raster.lower_left",
         "What SET_WINDOW_ORIGIN with the origin at the lower left does to shapes, besides what programs read.",
-        nothing="drivers: they flip the viewport themselves",
-        mirror="one simulator: the viewport's y scale is negated",
+        nothing="",
+        mirror="the viewport's y scale is negated",
     )
     yield named(
         "raster.window_clip_end",
         "Whether the last column and row of a window clip rectangle are those before XMAX and YMAX.",
-        exclusive="as for scissors",
-        inclusive="the plain reading of the name",
+        exclusive="they are",
+        inclusive="XMAX and YMAX themselves",
     )
     yield named(
         "raster.offset_step",
         "The unit of SET_DEPTH_BIAS.",
-        format="OpenGL: the least step of the depth format, for any SET_DEPTH_BIAS_CONTROL",
-        control="that register's name: only if its bit is set, else the step of 24 bits",
+        format="the least step of the depth format, for any SET_DEPTH_BIAS_CONTROL",
+        control="only if the bit of SET_DEPTH_BIAS_CONTROL is set, else the step of 24 bits",
     )
     yield named(
         "raster.window_offset",
         "What SET_WINDOW_OFFSET_X and SET_WINDOW_OFFSET_Y do. Drivers leave them at 0.",
-        shapes="class header: names and signed numbers of pixels. Shapes move, clip rectangles do not",
-        ignore="simulators: nothing",
+        shapes="shapes move, clip rectangles do not",
+        ignore="nothing",
     )
 
 
@@ -215,20 +215,20 @@ def _output() -> Iterator[Choice]:
     yield named(
         "output.blend_index",
         "Which blend state and colour mask apply to a colour that SET_CT_SELECT sends to a slot of another number.",
-        target="the registers' names: those of the slot",
-        output="one simulator: those of the program's output",
+        target="those of the slot",
+        output="those of the program's output",
     )
     yield named(
         "output.alpha_equation",
         "Whether alpha is blended with its own equation while SET_BLEND_SEPARATE_FOR_ALPHA is 0.",
-        flag="the register's name: it uses the colours' equation",
-        always="simulators: always with its own",
+        flag="it uses the colours' equation",
+        always="always with its own",
     )
     yield named(
         "output.depth_bounds",
         "The position of the depth bounds test.",
-        first="OpenGL's extension and Vulkan: before the stencil test; a pixel that fails it changes nothing",
-        depth="notes on the chip: after the stencil test; a pixel that fails it counts as failing the depth test",
+        first="before the stencil test; a pixel that fails it changes nothing",
+        depth="after the stencil test; a pixel that fails it counts as failing the depth test",
     )
 
 

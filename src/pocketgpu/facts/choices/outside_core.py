@@ -11,40 +11,40 @@ def _external() -> Iterator[Choice]:
     yield named(
         "fill.tail_24",
         "How a fill with a 24-bit pattern ends when the length is not a multiple of 3.",
-        stop="the end address is exclusive, as for other widths",
-        whole_groups="Azahar: up to 2 bytes more",
-        half_words="3Beans: whole half-words inside the range",
+        stop="at the end address, which is exclusive as for other widths",
+        whole_groups="up to 2 bytes more",
+        half_words="whole half-words inside the range",
     )
     yield named(
         "fill.null_start",
         "What a fill at address 0 does.",
-        finish="Azahar, after a console test: finished, but no interrupt",
-        ignore="Mikage",
+        finish="finished, but no interrupt",
+        ignore="",
     )
     yield named(
         "external.status",
         "The meaning of the bits of STATUS.",
-        interrupt="GBATEK, a driver library: interrupt pending",
-        busy="3dbrew: unit busy; in instant time only one that never ends",
-        busy_exchanged="3dbrew in 2013: the same, with the two fill units exchanged",
+        interrupt="interrupt pending",
+        busy="unit busy; in instant time only one that never ends",
+        busy_exchanged="the same, with the two fill units exchanged",
     )
     yield named(
         "external.hardware_id",
         "Whether HARDWARE_ID differs between the models.",
-        model="3dbrew: bit 2 is set on the new model",
-        constant="GBATEK: always 0x00010002",
+        model="bit 2 is set on the new model",
+        constant="always 0x00010002",
     )
     yield named(
         "external.core_reads",
         "What reading the 3D core's registers does while it runs a list. Matters only in emulated time.",
-        stall="GBATEK: the processor waits until the list is done",
-        at_once="3dbrew: the start bit reads 1 until then",
+        stall="the processor waits until the list is done",
+        at_once="the start bit reads 1 until then",
     )
     yield named(
         "vram.power_off",
         "The contents of half a bank of video memory after VRAM_POWER disabled it.",
-        lose="GBATEK: lost; here it reads as zero",
-        keep="3dbrew only says disabled",
+        lose="lost; here it reads as zero",
+        keep="",
     )
 
 
@@ -52,32 +52,32 @@ def _transfers() -> Iterator[Choice]:
     yield named(
         "transfer.uncropped_stride",
         "Row length of the input when the crop flag is off.",
-        output="GBATEK, 3Beans; fits 3dbrew's description of such pictures",
-        input="Azahar, Mikage, Panda3DS",
+        output="that of the output",
+        input="that of the input",
     )
     yield named(
         "transfer.no_tiling",
         "The layouts with the no-tiling flag.",
-        tiled="3dbrew, Azahar: tiled to tiled",
-        raw="3Beans: linear to linear",
+        tiled="tiled to tiled",
+        raw="linear to linear",
     )
     yield named(
         "transfer.both_tiling_flags",
         "What linear-to-tiled and no-tiling together do.",
-        linear="Azahar: linear to linear",
-        hang="3dbrew: invalid",
+        linear="linear to linear",
+        hang="",
     )
     yield named(
         "transfer.flip_crop",
         "What flipping a cropped picture does.",
-        skew="Azahar, after a console test: the output starts later",
-        plain="others",
+        skew="the output starts later",
+        plain="",
     )
     yield named(
         "transfer.zero_size",
         "What a transfer without width or height does.",
-        finish="Azahar",
-        ignore="Mikage: no interrupt either",
+        finish="",
+        ignore="no interrupt either",
     )
 
 
@@ -85,39 +85,39 @@ def _transferred_pixels() -> Iterator[Choice]:
     yield named(
         "transfer.contract",
         "How the channels of pictures with 8 bits become fewer bits.",
-        shift="Azahar, Mikage, Panda3DS",
-        scale="3Beans: v * 31 / 255, truncated; alpha is set unless 0",
+        shift="",
+        scale="v * 31 / 255, truncated; alpha is set unless 0",
     )
     yield named(
         "transfer.odd_formats",
         "What transfers between formats do that the console does not convert.",
-        convert="Azahar, Panda3DS",
-        hang="GBATEK",
+        hang="the transfer never ends",
+        convert="",
     )
     yield named(
         "transfer.small",
         "What 16-bit pictures of fewer than 64x64 pixels do.",
-        convert="all simulators",
-        hang="3dbrew: RGB5A1 to RGBA4 of 32x32 raises no interrupt, of 128x128 does; libn3ds sends nothing below 64x64",
+        convert="",
+        hang="the transfer never ends",
     )
     yield named(
         "transfer.average_bits",
         "Width in which pixels are averaged when scaling down 16-bit pictures.",
-        _8="Azahar, Mikage",
-        native="3Beans",
+        _8="",
+        native="those of the format",
     )
     yield named(
         "transfer.linear_scale",
         "What scaling down a linear picture averages.",
-        neighbours="the plain reading; not measured",
-        as_tiled="3Beans: consecutive pixels",
-        refuse="Azahar",
+        neighbours="",
+        as_tiled="consecutive pixels",
+        refuse="",
     )
     yield named(
         "transfer.block32",
         "Order of pixels in 32x32 blocks, in transfers and in render targets. Every use is reported.",
-        morton="a guess from the 8x8 order; not measured",
-        tiles="a guess: 8x8 tiles in rows; not measured",
+        morton="as in blocks of 8x8",
+        tiles="8x8 tiles in rows",
     )
 
 
@@ -127,13 +127,13 @@ def _texture_copies() -> Iterator[Choice]:
         "16-byte",
         ("byte",),
         "Unit of line widths and gaps.",
-        {"16-byte": "3dbrew, Azahar, Panda3DS, 3Beans", "byte": "an early version of the documentation"},
+        {"16-byte": "", "byte": ""},
     )
     yield named(
         "texture_copy.zero_width",
         "What a gap with lines of width 0 does.",
-        hang="Azahar, after a console test",
-        no_gap="3Beans",
+        hang="",
+        no_gap="",
     )
 
 
@@ -141,38 +141,38 @@ def _display() -> Iterator[Choice]:
     yield named(
         "display.expand",
         "How 5- and 6-bit channels become 8 bits on the screen.",
-        replicate="Azahar",
-        scale="3Beans: v * 255 / 31, truncated",
+        replicate="the high bits are repeated below",
+        scale="v * 255 / 31, truncated",
     )
     yield named(
         "display.formats_5_7",
         "What the display formats 5 to 7 are.",
-        rgba4="GBATEK, 3Beans",
-        doubled="3dbrew: RGBA8 with every pixel twice",
+        rgba4="",
+        doubled="RGBA8 with every pixel twice",
     )
     yield named(
         "display.latch",
         "When addresses, stride, format and select are latched. Matters only in emulated time.",
-        position="GBATEK: at the position in LATCH, usually the start of a frame",
-        vblank="3dbrew: at VBlank",
+        position="at the position in LATCH, usually the start of a frame",
+        vblank="at VBlank",
     )
     yield named(
         "display.select_read",
         "The value of the select bit when it is read.",
-        stored="a driver library, system software: the written value",
-        zero="3dbrew, about the value that programs write at their start",
+        stored="the written value",
+        zero="",
     )
     yield named(
         "display.sync_bits",
         "The meaning of the bits of POLARITY. Matters only in emulated time.",
-        polarity="GBATEK, a driver library: the level of the sync pulses, which no picture shows",
-        disable="3dbrew: bit 0 stops the line sync, bit 8 the frame sync, no other bit exists",
+        polarity="the level of the sync pulses, which no picture shows",
+        disable="bit 0 stops the line sync, bit 8 the frame sync, no other bit exists",
     )
     yield named(
         "display.vstart",
         "The line from which VSTART cuts off the picture's top or moves it down. Matters only in emulated time.",
-        window="the first line of VPICTURE, as lines are in HPICTURE; GBATEK: first line of the picture",
-        wiki="3dbrew: VTOTAL minus VSYNC",
+        window="the first line of VPICTURE, as lines are in HPICTURE",
+        wiki="VTOTAL minus VSYNC",
     )
     yield named(
         "display.interleave",
@@ -183,16 +183,16 @@ def _display() -> Iterator[Choice]:
     yield named(
         "display.dma_size_3",
         "What a display with DMA size 3 shows. Matters only in emulated time.",
-        show="a driver library: the burst size is the longest; system software sets it",
-        black="3dbrew: nothing, because main memory does not support it",
-        always_black="3dbrew in 2013: nothing, wherever the framebuffer is",
+        show="the burst size is the longest",
+        black="nothing, because main memory does not support it",
+        always_black="nothing, wherever the framebuffer is",
     )
     yield Choice(
         "display.stride_unit",
         "16",
         ("8",),
         "STRIDE is a multiple of this number of bytes; lower bits stay 0.",
-        {"16": "GBATEK", "8": "3dbrew"},
+        {"16": "", "8": ""},
     )
 
 
@@ -200,44 +200,44 @@ def _gsp() -> Iterator[Choice]:
     yield named(
         "gsp.alignment",
         "Whether GX commands with addresses or sizes that are not multiples of 8 are refused.",
-        check="3dbrew",
-        ignore="Azahar, Panda3DS",
+        check="",
+        ignore="",
     )
     yield named(
         "gsp.untranslatable",
         "What addresses do that the GPU cannot reach.",
-        refuse="3dbrew: the request fails",
-        zero="Azahar: they count as 0",
+        refuse="the request fails",
+        zero="they count as 0",
     )
     yield named(
         "gsp.double_fill",
         "Which interrupts a MemoryFill of two ranges raises.",
-        both="Panda3DS, and the registers of both units",
-        first="Azahar: PSC0 only",
+        both="PSC0 and PSC1",
+        first="PSC0 only",
     )
     yield named(
         "gsp.swap_time",
         "When framebuffer info in shared memory is applied.",
-        vblank="Azahar, Panda3DS: at the screen's VBlank",
-        transfer="3dbrew in 2013: after GX commands 3 and 4",
+        vblank="at the screen's VBlank",
+        transfer="after GX commands 3 and 4",
     )
     yield named(
         "gsp.swap_clients",
         "Whose framebuffer info is used.",
-        right="the program that holds the right; not measured",
-        all="Azahar: every registered program's",
+        right="the program that holds the right",
+        all="every registered program's",
     )
     yield named(
         "gsp.relay_limit",
         "What happens to interrupts when a queue is full.",
-        limited="3dbrew, Azahar: they are counted as missed",
-        unlimited="Panda3DS: they overwrite others",
+        limited="they are counted as missed",
+        unlimited="they overwrite others",
     )
     yield named(
         "gsp.read_size",
         "What ReadHWRegs does with more than 0x80 bytes.",
-        refuse="3dbrew",
-        clamp="Azahar: reads 0x80 bytes",
+        refuse="",
+        clamp="reads 0x80 bytes",
     )
 
 

@@ -38,6 +38,14 @@ class Doubt(Displayed):
         """The name of the choice, as JSON has it."""
         return self.choice
 
+    @property
+    def finding(self) -> str:
+        """The doubt as a finding: why, which choice, and how certain its default is."""
+        from pocketgpu.facts.choices.certainty import certainty
+
+        sure = certainty(CHOICES[self.choice])
+        return f"{self.reason} (the choice {self.choice}; certainty of its default: {sure})"
+
     def __str__(self) -> str:
         return f"{self.choice}: {self.reason}"
 

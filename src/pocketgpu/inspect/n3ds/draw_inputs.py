@@ -115,7 +115,8 @@ class DrawRegisters(DrawState):
 
     @property
     def writes_stencil(self) -> bool:
-        return self.tests_stencil and bool(self("DEPTHBUFFER_WRITE.stencil"))
+        """By the default of the choice `test.stencil_write`: either bit allows it."""
+        return self.tests_stencil and bool(self("DEPTHBUFFER_WRITE.stencil") or self("DEPTHBUFFER_WRITE.depth"))
 
     @property
     def uses_depth(self) -> bool:

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, table_html, title_html
+from pocketgpu.facts.choices.certainty import certainty
+from pocketgpu.facts.choices.registers import about_register
 from pocketgpu.facts.dialect.registers import Certainty, Field, Register
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
 from pocketgpu.facts.list_entry import ALL_BYTES, UNUSED, header_of
@@ -133,6 +135,10 @@ class Explanation(Displayed):
             "certainty": str(register.certainty),
             "known": register.known,
             "fields": [_field_data(field, self.word) for field in register.fields],
+            "choices": [
+                {"switch": choice.name, "default": choice.default, "certainty": str(certainty(choice))}
+                for choice in about_register(register.block.name, register.name)
+            ],
         }
         if self.word is not None:
             data["value"] = self.word
@@ -152,6 +158,8 @@ class Explanation(Displayed):
             lines.append(f"    {access}")
         source = register.source or "none"
         lines.append(f"    source: {source}; certainty: {register.certainty} ({CERTAINTY_TEXT[register.certainty]})")
+        for choice in about_register(register.block.name, register.name):
+            lines += hanging("    choice: ", f"{choice.name}={choice.default}, {certainty(choice)}. {choice.doc}")
         lines.append("")
         if self.word is not None:
             lines.append(f"value {self.word:#010x}")

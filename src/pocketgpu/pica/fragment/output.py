@@ -73,7 +73,7 @@ class DepthStencilBuffer:
         )
         if choices.get("test.untested_depth_write") == "no":
             self.writing = self.writing & self.testing
-        self.any_write = choices.get("test.stencil_write") == "any"
+        self.any_write = choices.get("test.stencil_write") != "stencil"
         self.stored_first = choices.get("test.stencil_operands") == "stored"
         self.short = choices.get("depth.bits") == "23"
         self.function = state("DEPTH_COLOR_MASK.depth_function")

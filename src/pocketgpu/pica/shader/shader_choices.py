@@ -24,7 +24,7 @@ class Rules:
     max_infinity: str = "smaller"
     litp_nan: str = "zero"
     nested_loop_counter: str = "restored"
-    loop_ends: str = "all"
+    loop_ends: str = "one"
     stacks: str = "separate"
     output_banks: str = "double"
     end: str = "nothing"

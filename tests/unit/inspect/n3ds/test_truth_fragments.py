@@ -226,7 +226,7 @@ class Pixel:
             found["depth test"] = (depth, COMPARE[function], self.depth, COMPARISONS[function](depth, self.depth))
             action = 8 if found["depth test"][3] else 4
         passed = all(one[3] for one in found.values())
-        if test & 1 and words[DEPTH_WRITE] & 1:
+        if test & 1 and words[DEPTH_WRITE] & 3:
             new = updated(words[STENCIL_OP] >> action & 7, self.stencil, test >> 16 & 255)
             self.stencil = new & write | self.stencil & ~write
         if passed and masks >> 12 & 1 and words[DEPTH_WRITE] & 2:

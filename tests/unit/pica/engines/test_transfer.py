@@ -110,7 +110,10 @@ def test_layouts_flip_and_scale_match_the_model(gpu: Any, rng: Any, scale: int, 
 
 @pytest.mark.parametrize("read", range(5))
 @pytest.mark.parametrize("write", range(5))
-def test_every_pair_of_formats_matches_the_model(gpu: Any, rng: Any, read: int, write: int) -> None:
+def test_every_pair_of_formats_matches_the_model(
+    make_gpu: Callable[..., Any], rng: Any, read: int, write: int
+) -> None:
+    gpu = make_gpu(transfer__odd_formats="convert")
     check(gpu, rng, 16, 16, 16, write << 12 | read << 8)
     check(gpu, rng, 16, 16, 16, write << 12 | read << 8 | 0x02)
     check(gpu, rng, 16, 16, 16, write << 12 | read << 8 | 2 << 24)
@@ -124,7 +127,8 @@ def test_formats_past_the_last_act_as_rgba4(gpu: Any, rng: Any, code: int) -> No
     assert gpu.memory.read(TARGET, 512) == model(data, bytes(512), 16, 16, 16, 0x4400)
 
 
-def test_random_transfers_match_the_model(gpu: Any, rng: Any) -> None:
+def test_random_transfers_match_the_model(make_gpu: Callable[..., Any], rng: Any) -> None:
+    gpu = make_gpu(transfer__odd_formats="convert")
     for _ in range(40):
         scale = int(rng.integers(0, 3))
         out_width, out_height = (int(v) * 8 << (scale > 0) for v in rng.integers(1, 5, 2))
@@ -134,7 +138,8 @@ def test_random_transfers_match_the_model(gpu: Any, rng: Any) -> None:
         check(gpu, rng, in_width, out_width, out_height, flags)
 
 
-def test_white_5551_is_format_3_here_and_2_in_the_core(gpu: Any) -> None:
+def test_white_5551_is_format_3_here_and_2_in_the_core(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(transfer__odd_formats="convert")
     gpu.memory.write(SOURCE, b"\xff\xff" * 64)
     transfer(gpu, 8, 8, 8, RGB5A1 << 8 | RGBA8 << 12)
     assert gpu.memory.read(TARGET, 256) == b"\xff" * 256
@@ -221,7 +226,8 @@ def test_flip_of_a_cropped_picture_starts_later(make_gpu: Callable[..., Any], rn
         assert gpu.memory.read(TARGET, start + len(plain) + 64) == bytes(start) + plain + bytes(64)
 
 
-def test_scaling_averages_eight_bit_values_and_cuts(gpu: Any) -> None:
+def test_scaling_averages_eight_bit_values_and_cuts(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(transfer__odd_formats="convert")
     # red of one 2x2 box: 0, 1, 1, 1 -> 0; green 255, 255, 255, 254 -> 254; blue in 5 bits: 31, 30 -> (255 + 247) / 2
     texels = np.zeros((8, 8), "<u4")
     texels[0, 0], texels[0, 1], texels[1, 0], texels[1, 1] = 0x00FF0000, 0x01FF0000, 0x01FF0000, 0x01FE0000

@@ -13,6 +13,7 @@ from pocketgpu.pica.shader import Outputs, Program
 Run = Callable[..., Outputs]
 COUNTING = {i: (float(i),) * 4 for i in range(96)}
 LOOPS = [(4, 10, 2, 0), (2, 50, 1, 0), (0, 0, 1, 0), (255, 0, 255, 0)]
+ALL_LOOPS = {"shader.loop_ends": "all"}
 # r0.x counts what ran; c90 = 1, c91 = 10, c92 = 100, c93 = 1000
 ONES = {90: (1.0,) * 4, 91: (10.0,) * 4, 92: (100.0,) * 4, 93: (1000.0,) * 4}
 
@@ -53,7 +54,7 @@ def test_nested_loops(run: Run) -> None:
     assert total(kept) == 15 and kept[0, 1, 0] == 5 * 53 and kept.address[0, 2] == 55
 
 
-@pytest.mark.parametrize("choices", [{}, {"shader.stacks": "single"}])
+@pytest.mark.parametrize("choices", [ALL_LOOPS, {"shader.stacks": "single"}])
 def test_loops_that_end_at_one_instruction(run: Run, choices: dict[str, str]) -> None:
     text = "loop i0, after \n loop i1, after \n add r0, c90, r0 \n after: \n mov o0, r0 \n end"
     both = run(text, uniforms=ONES, int_uniforms=LOOPS, choices=choices)
@@ -62,9 +63,8 @@ def test_loops_that_end_at_one_instruction(run: Run, choices: dict[str, str]) ->
 
 def test_three_loops_that_end_at_one_instruction(run: Run) -> None:
     text = "loop i1, after \n loop i1, after \n loop i1, after \n add r0, c90, r0 \n after: \n mov o0, r0 \n end"
-    assert total(run(text, uniforms=ONES, int_uniforms=LOOPS)) == 27
-    one = run(text, uniforms=ONES, int_uniforms=LOOPS, choices={"shader.loop_ends": "one"})
-    assert total(one) == 3
+    assert total(run(text, uniforms=ONES, int_uniforms=LOOPS)) == 3, "the outer loops miss their end"
+    assert total(run(text, uniforms=ONES, int_uniforms=LOOPS, choices=ALL_LOOPS)) == 27
 
 
 def test_a_break_leaves_the_innermost_loop_alone(run: Run) -> None:
@@ -131,7 +131,7 @@ def test_the_limit_is_the_same_instruction_on_every_tier(run: Run, parting: bool
     tail += ["nop"] * (65536 - 65281 - len(tail) - 1 + more)
     text = "loop i0, after \n loop i1, after \n nop \n nop \n after: \n" + "\n".join(tail) + "\n end"
     ints = [(255, 0, 0, 0), (126, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0)]
-    assert run(text, n=3, int_uniforms=ints, numpy=False).hung.tolist() == [bool(more)] * 3
+    assert run(text, n=3, int_uniforms=ints, numpy=False, choices=ALL_LOOPS).hung.tolist() == [bool(more)] * 3
 
 
 def test_calls_return_and_nest(run: Run) -> None:

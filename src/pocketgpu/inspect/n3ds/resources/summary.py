@@ -53,7 +53,9 @@ class _Texts:
             return "off"
         if self.get("DEPTHBUFFER_FORMAT.format") != DEPTH_FORMAT.D24S8:
             return f"off, as {self.name('DEPTHBUFFER_FORMAT.format')} has no stencil"
-        writes = self.get("STENCIL_TEST.write_mask") if self.get("DEPTHBUFFER_WRITE.stencil") else 0
+        # Either bit allows it: the default of the choice test.stencil_write.
+        allowed = self.get("DEPTHBUFFER_WRITE.stencil") or self.get("DEPTHBUFFER_WRITE.depth")
+        writes = self.get("STENCIL_TEST.write_mask") if allowed else 0
         kept = "" if writes == _ALL_BITS else f"; writes bits {writes:#04x}" if writes else "; not written"
         reference, mask = self.get("STENCIL_TEST.reference"), self.get("STENCIL_TEST.input_mask")
         actions = ", ".join(

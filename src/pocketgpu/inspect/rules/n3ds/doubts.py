@@ -24,8 +24,8 @@ def doubt(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         for doubt in doubts.of_draw(draw):
             if doubt.certain:
-                yield draw.found(f"{doubt.reason} (the choice {doubt.choice})")
+                yield draw.found(doubt.finding)
     for unit in record.units:
         for doubt in doubts.of_unit(unit.unit, unit.words):
             if doubt.certain:
-                yield Found(f"{doubt.reason} (the choice {doubt.choice})", unit.at)
+                yield Found(doubt.finding, unit.at)

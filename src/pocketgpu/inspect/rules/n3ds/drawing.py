@@ -65,7 +65,7 @@ def draw_array_mode(record: N3dsRecord) -> Iterator[Found]:
 )
 def draw_never_passes(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
-        if draw.tests_stencil and draw("DEPTHBUFFER_WRITE.stencil"):
+        if draw.writes_stencil:
             continue
         if draw.tests_depth and draw("DEPTH_COLOR_MASK.depth_function") == COMPARE.NEVER:
             yield draw.found("the depth test never passes (DEPTH_COLOR_MASK.depth_function never)")

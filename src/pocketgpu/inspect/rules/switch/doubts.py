@@ -23,4 +23,4 @@ RULES = RuleSet("Switch")
 )
 def doubt(record: SwitchRecord) -> Iterator[Found]:
     for doubt, at in record.doubts:
-        yield Found(f"{doubt.reason} (the choice {doubt.choice})", at)
+        yield Found(doubt.finding, at)

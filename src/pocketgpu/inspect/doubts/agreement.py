@@ -64,6 +64,7 @@ def best(
     trials: Sequence[Trial],
     known: Mapping[Trial, Distance],
     replay: Callable[[dict[str, str]], Distance | None],
+    pairs: int = MOST_PAIRS,
 ) -> tuple[dict[str, str], Distance]:
     """The values that agree best, and how far they are.
 
@@ -71,10 +72,10 @@ def best(
     :param trials: all values that may be tried.
     :param known: the distance under one other value, of those that change a picture.
     :param replay: gives that under several values; None if that replay fails.
+    :param pairs: how many may be tried.
     """
     chosen: dict[str, str] = {}
     closest, found = usual, dict(known)
-    pairs = MOST_PAIRS
     while closest.sum:
         if chosen:
             found = _tried(replay, ((chosen | dict([trial]), trial) for trial in trials if trial[0] not in chosen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -166,4 +167,5 @@ def test_the_examples_of_help_run(name: str, home: Path, monkeypatch: pytest.Mon
     for line in lines:
         code, out, err = run(line)
         assert code == expected_code(line), f"{line}: {err or out}"
-        assert f"  pocketgpu {line}" in helped
+        assert f"  pocketgpu {line}" in re.sub(r" \\\n *", " ", helped)
+    assert max(map(len, helped.splitlines())) <= 80

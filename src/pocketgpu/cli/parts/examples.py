@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import click
@@ -81,10 +82,30 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
 """Command -> lines, without the name of the program. scene.ctf.xz, scene.mxcap.zip and so on are the reader's files."""
 
 
+_WIDTH: Final = 76
+"""Letters of a line of an example, which the help indents by four."""
+_MORE: Final = " \\"
+"""The end of a line that the next one continues."""
+
+
+def _folded(line: str) -> str:
+    """A command in lines that fit, as a shell reads them: a backslash at the end of each but the last. An option stays
+    beside its value."""
+    first, *options = re.split(r" (?=--)", line)
+    lines = [first]
+    for option in options:
+        if len(lines[-1]) + len(option) + len(" ") + len(_MORE) > _WIDTH:
+            lines[-1] += _MORE
+            lines.append("    " + option)
+        else:
+            lines[-1] += f" {option}"
+    return "\n".join(f"  {one}" for one in lines)
+
+
 def add_examples(command: click.Command, name: str) -> click.Command:
     """The command, whose help ends with its examples; so do those of its own commands."""
     if lines := EXAMPLES.get(name):
-        command.epilog = "\n".join(["\b", "Examples:", *(f"  pocketgpu {line}" for line in lines)])
+        command.epilog = "\n".join(["\b", "Examples:", *(_folded(f"pocketgpu {line}") for line in lines)])
     if isinstance(command, click.Group):
         for inner, one in command.commands.items():
             add_examples(one, f"{name} {inner}")

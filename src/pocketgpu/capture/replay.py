@@ -84,7 +84,7 @@ class Capture:
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`, and UsageError if `frames`
         is no range.
         """
-        wanted = self._wanted(frames)
+        wanted = wanted_frames(self, frames)
         return self.driver(threads, switches, evaluator, machine, forced).frames(wanted, pictures)
 
     def driver(
@@ -107,26 +107,6 @@ class Capture:
         made: N3DS | GM20B = self.provider.make_machine(self.trace, threads, switches, evaluator)
         return made
 
-    def _wanted(self, frames: range | None) -> range:
-        if not isinstance(frames, range | None):
-            raise UsageError(
-                f"frames is a range, not {frames!r}", hint="range(1, 2) is frame 1; without it all frames are rendered."
-            )
-        if not self.frame_count:
-            raise NoPictureError(
-                "the capture has no frames", location=self.path, hint="A frame ends with a marker; there is none."
-            )
-        if frames is None:
-            return range(self.frame_count)
-        wanted = frames if frames.step > 0 else frames[::-1]
-        if wanted and (wanted[0] < 0 or wanted[-1] >= self.frame_count):
-            missing = wanted[0] if wanted[0] < 0 else wanted[-1]
-            last = self.frame_count - 1
-            raise NoPictureError(
-                f"the capture has no frame {missing}", location=self.path, hint=f"It has frames 0 to {last}."
-            )
-        return wanted
-
     def __str__(self) -> str:
         return f"{self.path}: {self.console}, {counted(self.frame_count, 'frame')}"
 
@@ -141,4 +121,30 @@ class Capture:
         return title_html(str(self)) + table_html((), rows)
 
 
-__all__ = ["Capture", "Frame"]
+def wanted_frames(capture: Capture, frames: range | None) -> range:
+    """The numbers of `frames`, or of all, in ascending order.
+
+    :raises NoPictureError: the capture has no frames, or not all of these.
+    :raises UsageError: `frames` is no range.
+    """
+    if not isinstance(frames, range | None):
+        raise UsageError(
+            f"frames is a range, not {frames!r}", hint="range(1, 2) is frame 1; without it all frames are rendered."
+        )
+    if not capture.frame_count:
+        raise NoPictureError(
+            "the capture has no frames", location=capture.path, hint="A frame ends with a marker; there is none."
+        )
+    if frames is None:
+        return range(capture.frame_count)
+    wanted = frames if frames.step > 0 else frames[::-1]
+    if wanted and (wanted[0] < 0 or wanted[-1] >= capture.frame_count):
+        missing = wanted[0] if wanted[0] < 0 else wanted[-1]
+        last = capture.frame_count - 1
+        raise NoPictureError(
+            f"the capture has no frame {missing}", location=capture.path, hint=f"It has frames 0 to {last}."
+        )
+    return wanted
+
+
+__all__ = ["Capture", "Frame", "wanted_frames"]

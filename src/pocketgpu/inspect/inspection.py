@@ -108,18 +108,21 @@ def _causes_of(run: Inspection, address: Address) -> FrameCauses:
     return frame_causes(run, address)
 
 
-def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> Inventory[Any]:
-    """Count what is in a capture. progress: called after each frame.
+def examine(
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
+) -> Inventory[Any]:
+    """Count what is in a capture. progress: called after each frame. frames: how many to look at, from the first;
+    None: everything, also what comes after the last one.
 
     :raises NoPictureError: there is nothing to count.
     """
     if capture.console == "Switch":
         from pocketgpu.inspect.switch.inventory.capture_info import examine_capture
 
-        return examine_capture(capture, progress)
+        return examine_capture(capture, progress, frames)
     from pocketgpu.inspect.n3ds.inventory.capture_info import examine as examine_3ds
 
-    return examine_3ds(capture, progress)
+    return examine_3ds(capture, progress, frames)
 
 
 def __getattr__(name: str) -> Any:

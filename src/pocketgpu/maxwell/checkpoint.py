@@ -37,6 +37,19 @@ class Checkpoint:
         """Bytes of this checkpoint that are not shared with another."""
         return self.memory.bytes_beside(other.memory) + sum(state.block.nbytes for _, state in self.channels)
 
+    def same(self, other: Checkpoint) -> bool:
+        """Whether another state of the same memory is the same, so that whatever comes next does the same."""
+        return (
+            (self.syncpoints, self.interrupts, self.submissions, self.spent, self.memory.state)
+            == (other.syncpoints, other.interrupts, other.submissions, other.spent, other.memory.state)
+            and len(self.channels) == len(other.channels)
+            and all(
+                (one.id, one.index) == (two.id, two.index) and state.same(kept)
+                for (one, state), (two, kept) in zip(self.channels, other.channels, strict=True)
+            )
+            and self.memory.pages == other.memory.pages
+        )
+
     def __repr__(self) -> str:
         return f"Checkpoint({len(self.memory.pages)} pages, {len(self.channels)} channels)"
 

@@ -115,10 +115,15 @@ class GM20B(Observed[Observer]):
     choice `channel.deadlock` says whether their work is dropped or the wait is skipped. `events` lists errors of the
     guest, `log` what was done, in order. `observed` adds an observer for a `with` block (host/observer.py).
 
+    memory: of another machine, which is not used any more; see `under`.
+
     :raises UsageError: an argument, a choice or a choice's value is not valid.
     """
 
-    def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None,
+        memory: GpuMemory | None = None,
+    ) -> None:  # fmt: skip
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
         if evaluator not in ("llvm", "numpy"):
@@ -130,7 +135,7 @@ class GM20B(Observed[Observer]):
         self.threads = threads
         self.workers = Workers(threads)
         sizes = (SCRATCH_SIZE, GRIDS_SIZE, TEXTURES_SIZE, DRAWING_SIZE, INLINE_PLACES_SIZE)
-        self.memory = GpuMemory(work_size=work_size(64 + sum(sizes)))
+        self.memory = memory or GpuMemory(work_size=work_size(64 + sum(sizes)))
         self.layout = WorkLayout(self.memory.work_offset)
         self.areas = Areas.after((self.layout.end + 63) & ~63, sizes)
         self.scratch = self.areas.scratch
@@ -181,6 +186,11 @@ class GM20B(Observed[Observer]):
             _parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
             inline_places=self.inline_places,
         )  # fmt: skip
+
+    def under(self, switches: Mapping[str, str]) -> GM20B:
+        """A machine with other choices that takes over this one's memory, and may `restore` its checkpoints. This one
+        must not be used any more."""
+        return GM20B(self.threads, self.engine.evaluator, switches, self.memory)
 
     def force(self, words: Sequence[ForcedWord]) -> None:
         """Have registers of the 3D class hold other words than commands write. To be called before there are channels.
@@ -461,15 +471,17 @@ class GM20B(Observed[Observer]):
         return kept
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Restore a checkpoint of this machine. The log is empty then; events and statistics stay as they are.
+        """Restore a checkpoint of this machine, or of one whose memory it took over. The log is empty then; events and
+        statistics stay as they are.
 
         :raises UsageError: the checkpoint is of another machine.
         """
         self.memory.restore(checkpoint.memory)
         self.channels = {}
         for channel, kept in checkpoint.channels:
-            self.channels[channel.id] = channel
-            channel.restore(kept)
+            own = channel if channel.machine is self else Channel(self, channel.id, channel.index)
+            self.channels[own.id] = own
+            own.restore(kept)
         self.syncpoints.restore(checkpoint.syncpoints)
         self.interrupts = dict(checkpoint.interrupts)
         self._submissions, self._spent = checkpoint.submissions, checkpoint.spent

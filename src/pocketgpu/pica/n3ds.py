@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
+FEW_STATES = 8
+"""So many states of draws are compiled one by one sooner than the code that draws all of them."""
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
 """The machine's interrupts."""
 _SHOWN = np.array(
@@ -89,6 +91,8 @@ class N3DS(Observed[Observer]):
     "emulated": units are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`,
     `step_vblank`, `finish`, and a little in every `read_register`. Both leave the same bytes in memory.
 
+    memory: of another machine, which is not used any more; its size counts instead of `fcram`. See `under`.
+
     `events` lists errors of the guest and unsupported features. `observe` adds an observer, see `pica.core.observer`.
 
     :raises UsageError: an argument, a choice or a choice's value is not valid.
@@ -103,6 +107,7 @@ class N3DS(Observed[Observer]):
         tier: str = "auto",
         timing: str = "instant",
         model: str | None = None,
+        memory: GuestMemory | None = None,
     ) -> None:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
@@ -118,7 +123,8 @@ class N3DS(Observed[Observer]):
             raise UsageError(f"timing must be 'instant' or 'emulated', not {timing!r}")
         if model not in (None, *MODELS):
             raise UsageError(f"model must be 'old' or 'new', not {model!r}")
-        self.memory = GuestMemory(fcram)
+        self.memory = memory or GuestMemory(fcram)
+        self._how: dict[str, Any] = {"evaluator": evaluator, "threads": threads, "tier": tier, "timing": timing}
         # Render targets are there, and nearly every program clears some at once.
         video = self.memory.offset_of(VRAM.base, VRAM.size) or 0
         self.memory.prefer_large_pages(video, VRAM.size)
@@ -158,6 +164,18 @@ class N3DS(Observed[Observer]):
         self.frame = 0
         self._core.place = "f0"
         self._gsp: Gsp | None = None
+
+    def under(self, switches: Mapping[str, str]) -> N3DS:
+        """A machine with other choices that takes over this one's memory, and may `restore` its checkpoints. This one
+        must not be used any more.
+
+        Where this one met few states of draws, the new one keeps to specialised code: general code for other choices
+        takes longer to compile.
+        """
+        how = dict(self._how)
+        if how["tier"] == "auto" and self.runner.states <= FEW_STATES:
+            how["tier"] = "specialised"
+        return N3DS(**how, model=MODELS[self._switched_on[1]], switches=switches, memory=self.memory)
 
     def force(self, words: Sequence[ForcedWord]) -> None:
         """Have draws read other registers than commands write. To be called once, before there are observers."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from pocketgpu.capture.driver.checkpoints import BUDGET, INTERVAL, Checkpoint, Checkpoints, Kept, Position
 from pocketgpu.displayed import line_of, picture_html, table_html, title_html
@@ -37,6 +37,7 @@ class Machine(Protocol):
     def reset(self) -> None: ...
     def finish(self) -> None: ...
     def force(self, words: Sequence[ForcedWord], /) -> None: ...
+    def under(self, switches: Mapping[str, str], /) -> Self: ...
 
 
 M = TypeVar("M", bound=Machine)
@@ -81,6 +82,10 @@ class DriverState:
     machine: Any
     own: Any
     mark: Any = None
+
+    def same(self, other: DriverState) -> bool:
+        """Whether another state of the same replay is the same, so that what comes next is."""
+        return bool(self.own == other.own and self.machine.same(other.machine))
 
     def bytes_beside(self, other: Kept) -> int:
         """Bytes of this state that are not shared with another."""
@@ -190,6 +195,7 @@ class Driver(ABC, Generic[M]):
 
     def __init__(self, trace: Any, machine: M) -> None:
         """trace: the parsed capture. machine: one that was just reset."""
+        self.trace = trace
         self.machine, self.frame_count = machine, int(trace.frame_count)
         self.frame = 0
         self._begin()
@@ -218,6 +224,11 @@ class Driver(ABC, Generic[M]):
     @abstractmethod
     def _begin(self) -> None:
         """Set a machine that was just reset to the start state of the capture."""
+
+    def under(self, choices: Mapping[str, str]) -> Driver[M]:
+        """A driver of the same capture with other choices that takes over this one's memory. It must `restore` a state
+        of this one first, and this one must not be used any more."""
+        return type(self)(self.trace, self.machine.under(choices))
 
     def begin(self) -> None:
         """Return to the start: the machine is reset."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketgpu.cli.parts import complete, terminal
+from pocketgpu.cli.parts.doubt_workers import Question, doubts_of
 from pocketgpu.cli.parts.options import (
     FrameSpan,
     debug_option,
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix
-    from pocketgpu.inspect.doubts.agreement import Pixels, Wanted
+    from pocketgpu.inspect.doubts.agreement import Wanted
+    from pocketgpu.inspect.doubts.usual import Pixels
 
+_SUFFIXES = (".png", ".jpg", ".jpeg")
 _SILENT_WIDTH = 76
 """Letters of a line of choices without effect."""
 
@@ -45,9 +48,14 @@ _SILENT_WIDTH = 76
     help="Look at these frames, both included.  [the first 60]",
 )  # fmt: skip
 @click.option(
-    "--expect", metavar="DIR", help="Pictures f0.top.png and so on: which values agree best with them (one capture)."
+    "--expect", metavar="DIR",
+    help="Pictures or photos f0.top.png and so on: which values agree best with them (one capture).",
 )
 @click.option("--html", metavar="FILE", help="Write the matrix as an HTML page, too.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), metavar="N",
+    help="Processes that replay several captures.  [one for each core]",
+)  # fmt: skip
 @threads_option
 @set_option
 @json_option
@@ -60,6 +68,7 @@ def doubts(
     frames: FrameSpan | None,
     expect: str | None,
     html: str | None,
+    workers: int | None,
     threads: int,
     choices: Mapping[str, str],
 ) -> None:
@@ -67,22 +76,24 @@ def doubts(
 
     Each capture is replayed with every value of the choices that it touches. Shown is where its pictures differ from
     those under the defaults, and by how many pixels. 'pocketgpu switches NAME' says what a choice is about.
+
+    Frames that do not depend on a choice are not replayed for it.
     """
     from pocketgpu.inspect.doubts import DoubtMatrix
-    from pocketgpu.inspect.doubts import doubts as replayed
+    from pocketgpu.lanes.background import processors
 
     if expect is not None and len(captures) > 1:
         raise UsageError("--expect has the pictures of one capture", location=expect, hint="Give one capture.")
     expected = None if expect is None else _pictures_in(expect)
-    found: list[CaptureDoubts] = []
-    progress = terminal.Progress()
+    progress, question = terminal.Progress(), Question(names, frames, threads, choices)
+    workers = workers or processors()
     try:
-        for path in captures:
-            opened = open_capture(path, frames)
-            outcome.add_events(opened.warnings)
-            span = None if frames is None else frames_of(opened, frames, outcome)
-            tell = partial(_show, progress, Path(path).name)
-            found.append(replayed(opened, names or None, span, threads, expected, choices, tell))
+        if len(captures) > 1 and workers > 1:
+            progress.show(f"{counted(len(captures), 'capture')}, {counted(workers, 'worker')}")
+            tell = partial(_show_count, progress, len(captures))
+            found = doubts_of(captures, question, workers, outcome, tell)
+        else:
+            found = [_found(path, question, expected, outcome, progress) for path in captures]
     finally:
         terminal.clear_progress()
     matrix = DoubtMatrix(found)
@@ -95,28 +106,46 @@ def doubts(
     outcome.show = lambda: terminal.say(_text(matrix))
 
 
+def _found(
+    path: str, question: Question, expected: Wanted | None, outcome: Outcome, progress: terminal.Progress
+) -> CaptureDoubts:
+    """The doubts of one capture, in this process."""
+    from pocketgpu.inspect.doubts import doubts as replayed
+
+    opened = open_capture(path, question.frames)
+    outcome.add_events(opened.warnings)
+    span = None if question.frames is None else frames_of(opened, question.frames, outcome)
+    tell = partial(_show, progress, Path(path).name)
+    return replayed(opened, question.names or None, span, question.threads, expected, question.choices, tell)
+
+
+def _show_count(progress: terminal.Progress, count: int, done: int) -> None:
+    progress.show(f"{done} of {counted(count, 'capture')}")
+
+
 def _show(progress: terminal.Progress, name: str, what: str, number: int, count: int) -> None:
     progress.show(f"{name}: {number + 1} of {count}, {what}")
 
 
 def _pictures_in(folder: str) -> Wanted:
-    """The pictures of a folder: those of `pocketgpu render --out`, or photos cut to the size of the screen."""
+    """The pictures of a folder: those of `pocketgpu render --out`, or photos that are cut to the screen."""
     from pocketgpu.inspect.pictures.comparing import read_picture
 
     if not Path(folder).is_dir():
         raise UsageError("there is no such folder", location=folder, hint="'pocketgpu render --out' makes one.")
-    if not any(Path(folder).glob("f*.png")):
+    if not any(path.suffix.lower() in _SUFFIXES for path in Path(folder).glob("f*")):
         raise UsageError(
             "the folder has no pictures: f0.top.png and so on", location=folder,
             hint="'pocketgpu render --out' names them in this way.",
         )  # fmt: skip
-    known: dict[Path, Pixels | None] = {}
+    known: dict[tuple[int, str], Pixels | None] = {}
 
     def expected(frame: int, screen: str) -> Pixels | None:
-        path = Path(folder, f"f{frame}.{screen}.png")
-        if path not in known:
-            known[path] = read_picture(path) if path.is_file() else None
-        return known[path]
+        if (frame, screen) not in known:
+            paths = (Path(folder, f"f{frame}.{screen}{suffix}") for suffix in _SUFFIXES)
+            found = next((path for path in paths if path.is_file()), None)
+            known[frame, screen] = None if found is None else read_picture(found)
+        return known[frame, screen]
 
     return expected
 

@@ -1,26 +1,28 @@
 """The values of choices that agree best with expected pictures.
 
-Each step adds the value that brings the pictures closest, as long as one brings them closer than before. Not all
-combinations are tried: those that only help together are not found.
+Each step adds the value that brings the pictures closest, as long as one brings them closer than before. Where none
+does, pairs of values are tried that change a picture, as some only help together. Three that only help together are not
+found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, islice
+from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.inspect.doubts.found import Agreement
+from pocketgpu.inspect.doubts.usual import Pictures, Pixels
 from pocketgpu.late_dataclass import dataclass
 
-Pixels = NDArray[np.uint8]
-Pictures = Mapping[int, Mapping[str, Pixels]]
-"""Pictures by the number of their frame and the name of their screen."""
 Wanted = Callable[[int, str], Pixels | None]
 """The expected picture of a frame and a screen, or None."""
 Trial = tuple[str, str]
 """A choice and a value of it."""
+MOST_PAIRS: Final = 100
+"""Pairs of values that are tried at the most, those first whose values are the closest."""
 _FURTHEST = 3 * 255
 """The distance of a pixel that has nothing to be compared with."""
 
@@ -59,31 +61,56 @@ def compared(pictures: Pictures, expected: Wanted) -> int:
 
 def best(
     usual: Distance,
-    pixels: int,
     trials: Sequence[Trial],
     known: Mapping[Trial, Distance],
     replay: Callable[[dict[str, str]], Distance | None],
-) -> Agreement:
-    """The values that agree best.
+    pairs: int = MOST_PAIRS,
+) -> tuple[dict[str, str], Distance]:
+    """The values that agree best, and how far they are.
 
-    :param usual: the distance under the defaults, of `pixels` pixels.
-    :param known: that under one other value, of those that change a picture.
+    :param usual: the distance under the defaults.
+    :param trials: all values that may be tried.
+    :param known: the distance under one other value, of those that change a picture.
     :param replay: gives that under several values; None if that replay fails.
+    :param pairs: how many may be tried.
     """
     chosen: dict[str, str] = {}
     closest, found = usual, dict(known)
     while closest.sum:
         if chosen:
-            open_trials = [trial for trial in trials if trial[0] not in chosen]
-            tried = {trial: replay(chosen | dict([trial])) for trial in open_trials}
-            found = {trial: there for trial, there in tried.items() if there is not None}
-        trial = min(found, key=lambda one: found[one], default=None)
-        if trial is None or found[trial] >= closest:
+            found = _tried(replay, ((chosen | dict([trial]), trial) for trial in trials if trial[0] not in chosen))
+        single = min(found, key=lambda one: found[one], default=None)
+        nearest = None if single is None else found[single]
+        step: tuple[Trial, ...] = () if single is None else (single,)
+        if nearest is None or nearest >= closest:
+            open_ones = sorted((one for one in known if one[0] not in chosen), key=lambda one: known[one])
+            some = list(islice((two for two in combinations(open_ones, 2) if two[0][0] != two[1][0]), pairs))
+            pairs -= len(some)
+            together = _tried(replay, ((chosen | dict(two), two) for two in some))
+            step = pair = min(together, key=lambda two: together[two], default=())
+            nearest = together[pair] if pair else None
+        if nearest is None or nearest >= closest:
             break
-        chosen |= dict([trial])
-        closest = found[trial]
-    found_out = Agreement(chosen, closest.wrong, usual.wrong, pixels)
-    return found_out if found_out.told else Agreement({}, closest.wrong, usual.wrong, pixels)
+        chosen |= dict(step)
+        closest = nearest
+    return chosen, closest
+
+
+K = TypeVar("K")
+
+
+def _tried(
+    replay: Callable[[dict[str, str]], Distance | None], wanted: Iterable[tuple[dict[str, str], K]]
+) -> dict[K, Distance]:
+    """The distances under some values, by what names them; without those whose replay fails."""
+    found = ((name, replay(values)) for values, name in wanted)
+    return {name: there for name, there in found if there is not None}
+
+
+def exact_agreement(chosen: dict[str, str], closest: Distance, usual: Distance, pixels: int) -> Agreement:
+    """What copies of the screens' pixels say: nothing, unless most of `pixels` are right with the chosen values."""
+    found = Agreement(chosen, closest.wrong, usual.wrong, pixels)
+    return found if found.told else Agreement({}, closest.wrong, usual.wrong, pixels)
 
 
 def _size(picture: Pixels) -> int:
@@ -91,4 +118,4 @@ def _size(picture: Pixels) -> int:
     return int(height * width)
 
 
-__all__ = ["Distance", "Wanted", "best", "compared", "distance"]
+__all__ = ["MOST_PAIRS", "Distance", "Trial", "Wanted", "best", "compared", "distance", "exact_agreement"]

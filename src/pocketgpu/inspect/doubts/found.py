@@ -45,8 +45,31 @@ class Parting(Displayed):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Work(Displayed):
+    """How much of their frames and draws replays under other values had to do; the rest is that of the usual replay."""
+
+    frames: int = 0
+    of: int = 0
+    draws: int = 0
+    draws_of: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.frames + other.frames, self.of + other.of, self.draws + other.draws, self.draws_of + other.draws_of
+        )
+
+    def __str__(self) -> str:
+        frames, draws = counted(self.of, "frame", form=","), counted(self.draws_of, "draw", form=",")
+        return f"replayed {self.frames:,} of {frames}, {self.draws:,} of {draws}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"frames": self.frames, "of": self.of, "draws": self.draws, "draws_of": self.draws_of}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Agreement(Displayed):
-    """The values that agree best with expected pictures.
+    """The values that agree best with expected pictures, which are copies of the screens' pixels.
 
     values: those that bring the pictures closer than the usual ones; empty if none does. wrong: pixels that are not as
     expected with them; usual: without them. pixels: how many were compared.
@@ -66,8 +89,7 @@ class Agreement(Displayed):
         wrong = f"{self.wrong:,} of {counted(self.pixels, 'pixel', form=',')} wrong"
         if not self.told:
             share = 100 * self.wrong / self.pixels
-            said = f"none can be told, as {share:.0f} % of the pixels differ under every value"
-            return f"{said}: the pictures must be exact copies of the screen's pixels"
+            return f"none can be told, as {share:.0f} % of the pixels differ under every value"
         if not self.values:
             return f"no other value agrees better: {wrong}"
         values = ", ".join(f"{name}={value}" for name, value in self.values.items())
@@ -76,9 +98,55 @@ class Agreement(Displayed):
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
-            "values": dict(self.values), "wrong": self.wrong, "usual": self.usual, "pixels": self.pixels,
-            "told": self.told,
+            "kind": "exact", "values": dict(self.values), "wrong": self.wrong, "usual": self.usual,
+            "pixels": self.pixels, "told": self.told,
         }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PhotoAgreement(Displayed):
+    """The values that agree best with photos of the screens.
+
+    values: those that photos show instead of the usual ones; empty if none. why: why nothing can be told; "" if
+    something can. errors: standard errors between the values and the nearest of the others that are told from them
+    (`photos.CLEAR` are needed). noise: of the photos, in levels of 255. refuted: (choice, value) that the photos do not
+    show; unclear: those of which they say nothing.
+    """
+
+    values: Mapping[str, str]
+    why: str
+    errors: float
+    noise: float
+    refuted: tuple[tuple[str, str], ...]
+    unclear: tuple[tuple[str, str], ...]
+
+    @property
+    def told(self) -> bool:
+        """Whether the photos say anything."""
+        return not self.why
+
+    def __str__(self) -> str:
+        head = f"by photos with a noise of {self.noise:.1f} levels"
+        if self.why:
+            return f"{head}, none can be told: {self.why}"
+        apart = f"{self.errors:,.0f} standard errors from the nearest other that is told"
+        best = ", ".join(map("=".join, self.values.items())) or "the usual values"
+        parts = [f"{head}, {best}: {apart}"]
+        parts += [f"refuted: {_listed(self.refuted)}"] if self.refuted else []
+        parts += [f"not told from it: {_listed(self.unclear)}"] if self.unclear else []
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "kind": "photo", "values": dict(self.values), "told": self.told, "why": self.why,
+            "errors": round(self.errors, 2), "noise": round(self.noise, 3),
+            "refuted": ["=".join(one) for one in self.refuted], "unclear": ["=".join(one) for one in self.unclear],
+        }  # fmt: skip
+
+
+def _listed(values: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(map("=".join, values))
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,8 +154,8 @@ class CaptureDoubts(Displayed):
     """The doubts of a capture.
 
     frames: how many were looked at, of `of`. tried: (choice, value) of every replay. partings: those that changed a
-    picture, the most pixels first. failed: replays that ended with an error, and its message. agreement: with expected
-    pictures, if there were any.
+    picture, the most pixels first. failed: replays that ended with an error, and its message. work: how much had to be
+    replayed. agreement: with expected pictures, if there were any.
     """
 
     path: str
@@ -97,7 +165,8 @@ class CaptureDoubts(Displayed):
     tried: tuple[tuple[str, str], ...]
     partings: tuple[Parting, ...]
     failed: Mapping[tuple[str, str], str]
-    agreement: Agreement | None = None
+    work: Work
+    agreement: Agreement | PhotoAgreement | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -111,6 +180,7 @@ class CaptureDoubts(Displayed):
     def __str__(self) -> str:
         some = f" of {self.of}" if self.frames < self.of else ""
         head = f"{self.path}: {counted(self.frames, 'frame')}{some}, {counted(len(self.choices), 'choice')} tried"
+        head += f", {self.work}"
         lines = [head, *(f"  {one}" for one in self.partings)]
         if not self.partings:
             lines.append("  no picture depends on any of them")
@@ -133,6 +203,7 @@ class CaptureDoubts(Displayed):
                 {"switch": choice, "value": value, "message": message}
                 for (choice, value), message in self.failed.items()
             ],
+            "replayed": self.work.to_json(),
         }  # fmt: skip
         return found if self.agreement is None else found | {"agreement": self.agreement.to_json()}
 
@@ -191,4 +262,4 @@ class DoubtMatrix(Displayed):
         }  # fmt: skip
 
 
-__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting"]
+__all__ = ["Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "PhotoAgreement", "Work"]

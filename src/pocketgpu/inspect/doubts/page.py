@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.choices import CHOICES
-from pocketgpu.inspect.doubts.found import CaptureDoubts, DoubtMatrix
+from pocketgpu.inspect.doubts.found import Agreement, CaptureDoubts, DoubtMatrix
 from pocketgpu.inspect.pages.html import document, table, text
 from pocketgpu.wording import counted
 
@@ -45,7 +45,7 @@ def _summary(matrix: DoubtMatrix) -> str:
 
 
 def _has_expected(matrix: DoubtMatrix) -> bool:
-    return any(one.agreement is not None for one in matrix.captures)
+    return any(isinstance(one.agreement, Agreement) for one in matrix.captures)
 
 
 def _default(is_default: bool) -> str:
@@ -53,7 +53,7 @@ def _default(is_default: bool) -> str:
 
 
 def _wrong(capture: CaptureDoubts, wrong: int | None) -> list[str]:
-    if wrong is None or capture.agreement is None:
+    if wrong is None or not isinstance(capture.agreement, Agreement):
         return []
     return [f"{wrong:,} (without it: {capture.agreement.usual:,})"]
 

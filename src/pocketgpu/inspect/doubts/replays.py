@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.replay import wanted_frames
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
-from pocketgpu.inspect.doubts.agreement import Distance, Pictures, Pixels, Trial, Wanted, best, compared, distance
-from pocketgpu.inspect.doubts.found import CaptureDoubts, Parting
+from pocketgpu.inspect.doubts.agreement import Trial, Wanted
+from pocketgpu.inspect.doubts.expected import Expected
+from pocketgpu.inspect.doubts.found import Agreement, CaptureDoubts, Parting
+from pocketgpu.inspect.doubts.usual import Pictures, Pixels, Replayed, UsualReplay
 from pocketgpu.inspect.inspection import examine
 from pocketgpu.inspect.model.address import Address
 
@@ -24,15 +27,13 @@ MOST_FRAMES = 60
 """So many frames are looked at unless others are named: all of their pictures are kept."""
 
 
-def touched(capture: Capture) -> tuple[str, ...]:
-    """The choices that a capture may depend on: those that its registers name, and those on which registers give no
-    information. What-ifs are not among them.
+def touched(capture: Capture, frames: int | None = None) -> Mapping[str, Collection[int]]:
+    """The choices that a capture may depend on, in order, and in which of its first `frames` frames (None: all).
 
     :raises NoPictureError: the capture shows nothing.
     """
-    found = examine(capture)
-    named = {doubt.choice for doubt in found.doubts} | found.unseen
-    return tuple(name for name in OF_CONSOLE[capture.console] if name in named and not CHOICES[name].what_if)
+    touching = examine(capture, frames=frames).touching
+    return {name: touching[name] for name in OF_CONSOLE[capture.console] if name in touching}
 
 
 def doubts(
@@ -49,108 +50,86 @@ def doubts(
     :param choices: names of choices to try instead of those; choices of the other console are left out.
     :param frames: numbers of the frames to look at; None: the first MOST_FRAMES.
     :param expected: the expected picture of a frame (its number) and a screen (its name), or None if there is none, as
-        RGB of shape (height, width, 3) or RGBA.
+        RGB of shape (height, width, 3) or RGBA. Photos of the screen may have any size.
     :param switches: values of choices for all replays, instead of defaults.
     :param progress: called before each replay with what it tries, its number and how many there are.
     :raises UsageError: there is no choice of that name, or expected pictures are of none of these frames
-        or of another size.
+        or of another shape.
     :raises NoPictureError: the capture shows nothing, or has no such frames.
     """
-    wanted = range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames
-    names = touched(capture) if choices is None else tuple(choices)
     given = dict(switches or {})
-    for name in names:
+    for name in choices or ():
         if name not in CHOICES:
             close = get_close_matches(name, CHOICES, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else "'pocketgpu switches' lists them."
             raise UsageError(f"there is no choice {name!r}", hint=hint)
-    names = tuple(name for name in names if name in OF_CONSOLE[capture.console])
-    usual = _pictures(capture, wanted, threads, given)
-    if expected is not None and not compared(usual, expected):
-        raise UsageError(
-            "no expected picture is of a frame and a screen that are looked at", location=capture.path,
-            hint="Such as f0.top.png; --frames says which frames are looked at.",
-        )  # fmt: skip
-    _check_sizes(usual, expected)
+    wanted = wanted_frames(capture, range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames)
+    touching = touched(capture, wanted[-1] + 1 if wanted else 0)
+    names = [name for name in touching if not CHOICES[name].what_if] if choices is None else choices
+    names = [name for name in dict.fromkeys(names) if name in OF_CONSOLE[capture.console]]
+    left_out = [name for name in OF_CONSOLE[capture.console] if name not in touching and not CHOICES[name].what_if]
+    usual = UsualReplay(capture, wanted, threads, given, [touching.get(name, ()) for name in names])
+    goldens = None if expected is None else Expected(usual.pictures, expected, capture.path)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
+    usual.leave_out(0 if choices is not None else sum(len(CHOICES[name].alternatives) for name in left_out))
     partings: list[Parting] = []
     failed: dict[Trial, str] = {}
-    distances: dict[Trial, Distance] = {}
+
+    def pictures_under(values: Mapping[str, str]) -> Replayed:
+        return usual.under(values, {frame for name in values for frame in touching.get(name, ())})
+
     for number, (name, value) in enumerate(trials):
         progress(f"{name}={value}", number, len(trials))
         try:
-            pictures = _pictures(capture, wanted, threads, given | {name: value})
+            replayed = pictures_under({name: value})
         except PocketGPUError as error:
             failed[name, value] = str(error)
             continue
-        parting = _parting(name, value, usual, pictures)
+        parting = _parting(name, value, usual.pictures, replayed)
         if parting is None:
             continue
-        if expected is not None:
-            distances[name, value] = distance(pictures, expected)
-            parting = replace(parting, wrong=distances[name, value].wrong)
+        if goldens is not None:
+            parting = replace(parting, wrong=goldens.add((name, value), replayed.pictures))
         partings.append(parting)
     partings.sort(key=lambda one: (-one.pixels, one.choice, one.value))
     agreement = None
-    if expected is not None:
-        wish = expected
-        able = [trial for trial in trials if trial not in failed]
+    if goldens is not None:
 
-        def replay(values: dict[str, str]) -> Distance | None:
+        def again(values: Mapping[str, str]) -> Pictures:
             progress(", ".join(f"{name}={value}" for name, value in values.items()), len(trials) - 1, len(trials))
-            try:
-                return distance(_pictures(capture, wanted, threads, given | values), wish)
-            except PocketGPUError:
-                return None
+            return pictures_under(values).pictures
 
-        agreement = best(distance(usual, wish), compared(usual, wish), able, distances, replay)
+        agreement = goldens.agreement([trial for trial in trials if trial not in failed], again)
+        if not isinstance(agreement, Agreement):  # nearly all pixels of a photo are wrong, which says nothing
+            partings = [replace(one, wrong=None) for one in partings]
     return CaptureDoubts(
         path=capture.path,
         console=capture.console,
-        frames=len(usual),
+        frames=len(usual.pictures),
         of=capture.frame_count,
         tried=tuple(trials),
         partings=tuple(partings),
         failed=failed,
+        work=usual.work,
         agreement=agreement,
     )
-
-
-def _check_sizes(pictures: Pictures, expected: Wanted | None) -> None:
-    """Refuse expected pictures of another size than their screen."""
-    for number, screens in pictures.items():
-        for name, pixels in screens.items():
-            golden = None if expected is None else expected(number, name)
-            if golden is None or golden.shape[:2] == pixels.shape[:2]:
-                continue
-            (height, width), (high, wide) = pixels.shape[:2], golden.shape[:2]
-            raise UsageError(
-                f"the expected picture is {wide}x{high}, the screen {width}x{height}", location=f"f{number}/{name}",
-                hint="It must be an exact copy of the screen's pixels.",
-            )  # fmt: skip
 
 
 def _usual(name: str, given: Mapping[str, str]) -> str:
     return given.get(name, CHOICES[name].default)
 
 
-def _pictures(capture: Capture, frames: range, threads: int, choices: Mapping[str, str]) -> Pictures:
-    """The pictures of some frames."""
-    return {
-        frame.index: {name: screen.array for name, screen in frame.screens.items()}
-        for frame in capture.render(frames=frames, threads=threads, switches=choices)
-    }
-
-
-def _parting(choice: str, value: str, usual: Pictures, pictures: Pictures) -> Parting | None:
+def _parting(choice: str, value: str, usual: Pictures, replayed: Replayed) -> Parting | None:
     """Where pictures differ from the usual ones; None: nowhere."""
     pixels, frames, first = 0, 0, None
     for number, screens in usual.items():
-        others, before = pictures[number], pixels
+        if number not in replayed.frames:
+            continue
+        others, before = replayed.pictures[number], pixels
         for name in dict.fromkeys((*screens, *others)):
+            if name in screens and name in others and np.array_equal(screens[name], others[name]):
+                continue  # nearly always, and much faster than what follows
             differ = _differ(screens.get(name), others.get(name))
-            if not differ.any():
-                continue
             pixels += int(np.count_nonzero(differ))
             if first is None:
                 y, x = (int(place) for place in np.argwhere(differ)[0])

@@ -80,18 +80,25 @@ C = TypeVar("C", bound=Counts)
 class Inventory(Displayed, ABC, Generic[C]):
     """What all consoles count. Features and doubts are in order of their names once all is counted; events are those of
     the capture and of the machine that looked on. source: what the recording says of where it comes from; None where
-    its format has no such thing."""
+    its format has no such thing. touching: by choice, the frames in which something may depend on it."""
 
     frames: list[C] = field(default_factory=list)
     features: dict[Feature, Use] = field(default_factory=dict)
     doubts: dict[Doubt, Use] = field(default_factory=dict)
     events: list[MachineEvent] = field(default_factory=list)
     source: str | None = None
+    touching: dict[str, set[int]] = field(default_factory=dict)
 
     @property
     @abstractmethod
     def unseen(self) -> frozenset[str]:
         """Choices on which what is counted here gives no information: each may matter."""
+
+    def touch(self, choices: Iterable[str], frames: Iterable[int]) -> None:
+        """Something in these frames may depend on these choices."""
+        numbers = tuple(frames)
+        for choice in choices if numbers else ():
+            self.touching.setdefault(choice, set()).update(numbers)
 
     @property
     def parts(self) -> Sequence[C]:

@@ -57,6 +57,10 @@ class ColorTable:
         self._entries = np.repeat(np.arange(_LUT_ENTRIES, dtype=np.uint8)[:, None], 3, axis=1)
         self.is_identity = True
 
+    def same(self, other: ColorTable) -> bool:
+        """Whether another table has the same contents and index."""
+        return self.index == other.index and bool(np.array_equal(self._entries, other._entries))
+
     def copy_from(self, other: ColorTable) -> None:
         """Copy the contents and the index of another table."""
         self.index, self._entries, self.is_identity = other.index, other._entries.copy(), other.is_identity

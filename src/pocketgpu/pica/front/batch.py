@@ -170,6 +170,11 @@ class DrawRunner:
         self._drawn_to.clear()
         self.rewind()
 
+    @property
+    def states(self) -> int:
+        """Different fragment states for which code was asked for."""
+        return len(self._states)
+
     def rewind(self) -> None:
         """The core is restored to an earlier state: the batch is empty."""
         self._batch.clear()

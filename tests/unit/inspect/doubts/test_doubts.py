@@ -17,8 +17,8 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix, doubts
-from pocketgpu.inspect.doubts.agreement import Distance, best, compared, distance
-from pocketgpu.inspect.doubts.found import Parting
+from pocketgpu.inspect.doubts.agreement import MOST_PAIRS, Distance, best, compared, distance, exact_agreement
+from pocketgpu.inspect.doubts.found import Agreement, Parting, PhotoAgreement
 from pocketgpu.inspect.doubts.page import page
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.model.address import Address
@@ -68,7 +68,7 @@ def test_choices_that_the_capture_does_not_touch_are_left_out(scene: Path, found
     named = {doubt.choice for doubt in pocketgpu.inspect.capture_info.examine(pocketgpu.open(scene)).doubts}
     assert STENCIL in named and named - {"texture.filter"} <= set(found.choices)
     assert "lighting.lut" not in found.choices and "texture.filter" not in found.choices
-    assert set(found.choices) == set(touched(pocketgpu.open(scene)))
+    assert {*found.choices, "texture.filter"} == set(touched(pocketgpu.open(scene)))
     for choice in found.choices:
         assert [value for name, value in found.tried if name == choice] == list(CHOICES[choice].alternatives)
 
@@ -99,7 +99,7 @@ def test_the_values_that_agree_best_with_pictures(scene: Path) -> None:
         golden = pictures(scene, **usual | wanted)
         expected = partial(picture_of, golden)
         found = doubts(capture, [STENCIL, colours], expected=expected, switches=usual)
-        assert found.agreement is not None
+        assert isinstance(found.agreement, Agreement)
         assert found.agreement.wrong == 0 and found.agreement.pixels == 2 * 400 * 240
         assert found.agreement.values == wanted and (found.agreement.usual > 0) == bool(wanted)
         if not wanted:
@@ -117,28 +117,63 @@ def test_steps_of_agreement_stop_where_nothing_helps() -> None:
 
     trials = [(name, "x") for name in gains]
     known = {(name, "x"): replay({name: "x"}) for name in "abc"}
-    found = best(Distance(10, 10), 16, trials, known, replay)
-    assert (found.values, found.wrong, found.usual, found.pixels) == ({"b": "x", "a": "x", "d": "x"}, 0, 10, 16)
-    assert list(found.values) == ["b", "a", "d"] and ("b", "d") in asked
+    values, closest = best(Distance(10, 10), trials, known, replay)
+    assert (values, closest) == ({"b": "x", "a": "x", "d": "x"}, Distance(0, 0))
+    assert list(values) == ["b", "a", "d"] and ("b", "d") in asked
 
 
-def test_pictures_that_are_no_copies_tell_nothing(scene: Path) -> None:
-    """A picture under another value, dimmed as by a camera; and pictures of no frame that is looked at."""
+@pytest.mark.parametrize("first", [0, 3])
+def test_two_that_only_help_together_are_found(first: int) -> None:
+    """Alone each of them makes it worse; a value that helps by itself may come before them."""
+
+    def replay(values: dict[str, str]) -> Distance:
+        left = 10 - first * ("a" in values) + sum(name in values for name in "bcd")
+        left -= 2 + (10 - first) if {"b", "d"} <= values.keys() else 0
+        return Distance(left, left)
+
+    trials = [(name, "x") for name in "abcd"]
+    known = {trial: replay(dict([trial])) for trial in trials}
+    values, closest = best(Distance(10, 10), trials, known, replay)
+    assert closest == Distance(0, 0) and {"b", "d"} <= values.keys() and ("a" in values) == (first > 0)
+
+
+def test_pairs_are_limited() -> None:
+    trials = [(f"c{number}", "x") for number in range(40)]
+    asked: list[dict[str, str]] = []
+
+    def replay(values: dict[str, str]) -> Distance:
+        asked.append(values)
+        return Distance(9, 9)
+
+    values, closest = best(Distance(8, 8), trials, {trial: Distance(9, 9) for trial in trials}, replay)
+    assert values == {} and closest == Distance(8, 8) and len(asked) == MOST_PAIRS
+
+
+def test_pictures_that_cannot_be_compared(scene: Path) -> None:
+    """Noise tells nothing; pictures of another shape, and of no frame that is looked at, are refused."""
     capture = pocketgpu.open(scene)
-    dimmed = [(pixels * 0.93).astype(np.uint8) for pixels in pictures(scene, **{STENCIL: OTHER})]
-    found = doubts(capture, [STENCIL], expected=partial(picture_of, dimmed)).agreement
-    assert found is not None and not found.told and found.values == {}
-    assert "none can be told, as 100 % of the pixels differ" in str(found)
+    noise = np.random.default_rng(4).integers(0, 256, (2, 240, 400, 3), np.uint8)
+    found = doubts(capture, [STENCIL], expected=partial(picture_of, list(noise)))
+    assert isinstance(found.agreement, PhotoAgreement) and not found.agreement.told and found.agreement.values == {}
+    assert "none can be told: they are too far from every picture" in str(found.agreement)
+    assert all(one.wrong is None for one in found.partings)
     with pytest.raises(UsageError, match="the expected picture is 200x240, the screen 400x240"):
-        doubts(capture, [STENCIL], expected=partial(picture_of, [one[:, ::2] for one in dimmed]))
+        doubts(capture, [STENCIL], expected=partial(picture_of, list(noise[:, :, ::2])))
     with pytest.raises(UsageError, match="no expected picture is of a frame"):
         doubts(capture, [STENCIL], expected=lambda frame, screen: None)
 
 
 def test_a_combination_that_fails_is_left_out() -> None:
     known = {("a", "x"): Distance(5, 5), ("b", "x"): Distance(6, 6)}
-    found = best(Distance(8, 8), 16, [*known], known, lambda values: None)
-    assert found.values == {"a": "x"} and found.wrong == 5
+    values, closest = best(Distance(8, 8), [*known], known, lambda values: None)
+    assert values == {"a": "x"} and closest.wrong == 5
+
+
+def test_copies_tell_nothing_if_most_pixels_are_wrong() -> None:
+    told = exact_agreement({"a": "x"}, Distance(9, 5), Distance(20, 9), 10)
+    assert told.told and told.values == {"a": "x"} and told.to_json()["kind"] == "exact"
+    none = exact_agreement({"a": "x"}, Distance(9, 6), Distance(20, 9), 10)
+    assert not none.told and none.values == {} and "none can be told, as 60 % of the pixels differ" in str(none)
 
 
 def test_distances_count_pixels_and_channels() -> None:

@@ -6,19 +6,21 @@ once. The time is that of loads and lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.formats.n3ds_trace import N3DSTrace, NarrowWrite
 from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
+from pocketgpu.facts.choices import OF_CONSOLE
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
-from pocketgpu.inspect.model.inventory import Inventory
+from pocketgpu.inspect.model.inventory import Doubt, Inventory
 from pocketgpu.inspect.n3ds.inventory import doubts, features
 from pocketgpu.inspect.n3ds.inventory.draw_state import DrawStates
 from pocketgpu.late_dataclass import dataclass
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
 
 _STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
+_POWER = EXTERNAL["VRAM_POWER"].address
 
 
 @dataclass
@@ -84,11 +87,14 @@ class CaptureInfo(Inventory[FrameCounts]):
 class _Collector(Undrawn):
     """An observer that fills a CaptureInfo."""
 
-    def __init__(self) -> None:
+    def __init__(self, trace: N3DSTrace) -> None:
+        self._trace = trace
         self.info = CaptureInfo()
         self.frame = FrameCounts(0)
         self._states = DrawStates()
         self._programs: dict[tuple[str, bytes, int], Program] = {}
+        self._frames_of: dict[int, set[int]] = {}  # by the id of a program
+        self._happened: set[str] = set()  # in this frame, as `doubts.WHEN` names it
 
     # Notifications of the machine
 
@@ -98,9 +104,19 @@ class _Collector(Undrawn):
 
     def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
         self.frame.writes += len(addresses)
+        self._happened.add(doubts.WRITE)
+        if _POWER in addresses:
+            self._happened.add(doubts.POWER)
+
+    def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        self._happened.add(doubts.DISPLAY)
+
+    def command_starts(self, words: Sequence[int]) -> None:
+        self._happened.add(doubts.COMMAND)
 
     def draws(self, packets: DrawPackets, run: Run) -> None:
-        self.frame.vertices += self._states.add(packets, self.frame.draws)
+        self._happened.add(doubts.DRAW)
+        self.frame.vertices += self._states.add(packets, self.frame.draws, self.frame.index)
         self.frame.draws += len(packets.registers)
         self._count_programs("vs", packets, range(len(packets.registers)))
         geometry = (packets.registers[:, _STAGE.register.offset] & _STAGE.mask) == GEOMETRY_STAGE.ON
@@ -108,10 +124,11 @@ class _Collector(Undrawn):
             self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
 
     def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
+        self._happened.add(doubts.LIST)
         if size and self.machine.memory.address_of(offset) is not None:
             self.frame.lists += 1
             self.frame.list_words += size // 4
-        self.info.note(doubts.of_list(ignored), ignored, self._place)
+        self._note(doubts.of_list(ignored), ignored)
 
     def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
         if unit == "P3D":
@@ -123,8 +140,9 @@ class _Collector(Undrawn):
             self.frame.texture_copies += 1
         else:
             self.frame.transfers += 1
+            self._happened.add(doubts.TRANSFER)
         self.info.use(features.of_unit(unit, words), 1, place)
-        self.info.note(doubts.of_unit(unit, words), 1, place)
+        self._note(doubts.of_unit(unit, words), 1)
 
     def vblank(self, frame: int) -> None:
         """Look at the displays and begin the next frame."""
@@ -135,24 +153,34 @@ class _Collector(Undrawn):
             shown = list(features.of_display(registers, unit))
             self.info.use(shown, 1, place)
             if shown:
-                self.info.note(doubts.of_display(registers, unit), 1, place)
+                self._note(doubts.of_display(registers, unit), 1)
+        # The driver reads a register before it writes 8 or 16 bits of it.
+        if any(isinstance(step, NarrowWrite) for step in self._trace.runs(self.frame.index)):
+            self._happened.add(doubts.READ)
+        self.info.touch((one for one, when in doubts.WHEN.items() if when & self._happened), [self.frame.index])
         self.info.frames.append(self.frame)
         self.frame = FrameCounts(self.frame.index + 1)
+        self._happened &= doubts.LASTING
 
     def finish(self) -> CaptureInfo:
         """Describe what was gathered."""
         info = self.info
         for state in self._states:
+            found = list(doubts.of_draw(state))
             self.info.use(features.of_draw(state), state.draws, state.first)
-            self.info.note(doubts.of_draw(state), state.draws, state.first)
+            self.info.note(found, state.draws, state.first)
+            self.info.touch((doubt.choice for doubt in found), state.frames)
         for (unit, code, _), program in self._programs.items():
-            self.info.note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
+            found = list(doubts.of_program(code, unit == "gs"))
+            self.info.note(found, program.draws, program.first)
+            self.info.touch((doubt.choice for doubt in found), self._frames_of[id(program)])
         info.programs = list(self._programs.values())
         info.states = len(self._states)
         info.sort()
         if self._states.overflow:
             message = f"more than {len(self._states)} different draw states: the rest is only counted"
             info.events.append(Event("warning", "info.states", message, count=self._states.overflow))
+            info.touch(OF_CONSOLE["3DS"], (frame.index for frame in info.frames))
         return info
 
     # Notes
@@ -160,6 +188,12 @@ class _Collector(Undrawn):
     @property
     def _place(self) -> str:
         return f"f{self.frame.index}"
+
+    def _note(self, found: Iterable[Doubt], count: int) -> None:
+        """Count doubts of the current frame."""
+        doubtful = list(found)
+        self.info.note(doubtful, count, self._place)
+        self.info.touch((doubt.choice for doubt in doubtful), [self.frame.index])
 
     def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
         bank = f"{unit}_code"
@@ -178,10 +212,13 @@ class _Collector(Undrawn):
                 program = Program(name, entry, len(code) // 4, 0, packets.place)
                 self._programs[unit, code, entry] = program
             program.draws += len(with_it)
+            self._frames_of.setdefault(id(program), set()).add(self.frame.index)
 
 
-def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
-    """Replay all frames of a 3DS capture and describe them. `progress` is called after each frame.
+def examine(
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
+) -> CaptureInfo:
+    """Replay the first `frames` frames of a 3DS capture, or all, and describe them. `progress` is called after each.
 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` is for those of a Switch.
@@ -191,10 +228,10 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     trace = trace_of_3ds(capture)
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
-    collector = _Collector()
+    collector = _Collector(trace)
     driver = drive(trace)
     driver.machine.observe(collector)
-    for frame in driver.frames(pictures=False):
+    for frame in driver.frames(range(trace.frame_count)[:frames], pictures=False):
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()

@@ -38,14 +38,42 @@ from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
 from pocketgpu.wording import counted
 
-UNSEEN = frozenset({
-    "list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "vertex.fixed_index",
-    "shader.reciprocal_zero", "shader.max_infinity", "shader.loop_ends", "shader.end", "clip.depth_range",
-    "texture.filter", "external.status", "external.hardware_id", "external.core_reads", "vram.power_off",
-    "transfer.no_tiling", "transfer.both_tiling_flags", "display.latch", "display.select_read", "display.sync_bits",
-    "display.vstart", "display.interleave", "display.dma_size_3", "display.stride_unit", "gsp.alignment",
-    "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients", "gsp.relay_limit", "gsp.read_size",
-})  # fmt: skip
+LIST, DRAW, TRANSFER, WRITE, DISPLAY = "list", "draw", "transfer", "write", "display"
+"""What happens in frames: a list is walked, a draw, a display transfer, a register is written, one of a display is."""
+READ, COMMAND, POWER = "read", "command", "power"
+"""A register is read for a write of 8 or 16 bits; a GX command runs; the power of video memory is switched."""
+LASTING = frozenset({COMMAND, POWER})
+"""What has effects in all later frames too: queues and shared memory of gsp, banks that are off."""
+
+WHEN: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "vertex.fixed_index"),
+        frozenset({LIST, WRITE, COMMAND}),
+    ),
+    **dict.fromkeys(
+        ("shader.reciprocal_zero", "shader.max_infinity", "shader.loop_ends", "shader.end", "clip.depth_range",
+         "texture.filter"),
+        frozenset({DRAW}),
+    ),
+    **dict.fromkeys(("transfer.no_tiling", "transfer.both_tiling_flags"), frozenset({TRANSFER})),
+    **dict.fromkeys(
+        ("external.status", "external.hardware_id", "display.select_read"), frozenset({READ, COMMAND})
+    ),
+    "vram.power_off": frozenset({POWER}),
+    **dict.fromkeys(("display.sync_bits", "display.stride_unit"), frozenset({DISPLAY})),
+    # They matter in emulated time only, which replays of captures do not have.
+    **dict.fromkeys(
+        ("display.latch", "display.vstart", "display.interleave", "display.dma_size_3", "external.core_reads"),
+        frozenset(),
+    ),
+    **dict.fromkeys(
+        ("gsp.alignment", "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients",
+         "gsp.relay_limit", "gsp.read_size"),
+        frozenset({COMMAND}),
+    ),
+}  # fmt: skip
+"""Choices that no test here is about, and what must happen in a frame so that they can matter at all."""
+UNSEEN = frozenset(WHEN)
 """Choices that no test here is about."""
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")

@@ -7,6 +7,7 @@ uniforms) are left out. Array operations count equal rows, and Python code runs 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field as with_default
 from typing import Final
 
 import numpy as np
@@ -83,7 +84,7 @@ _ZERO_IDS: Final = np.array([PICA[name].offset for name in ZEROS], np.int64)
 
 @dataclass
 class DrawState:
-    """One state: `words` by register id, the kind of draw, how often it occurs, and where first."""
+    """One state: `words` by register id, the kind of draw, how often it occurs, where first, and in which frames."""
 
     words: dict[int, int]
     kind: int
@@ -91,6 +92,7 @@ class DrawState:
     first: str
     draws: int = 0
     vertices: int = 0
+    frames: set[int] = with_default(default_factory=set)
 
     def __call__(self, name: str) -> int:
         """The raw bits of a field. Raises KeyError for a field that is not part of the state."""
@@ -224,8 +226,8 @@ class DrawStates:
     def __len__(self) -> int:
         return len(self._known)
 
-    def add(self, packets: DrawPackets, number: int = 0) -> int:
-        """Add draws, the first of which is draw `number` of its frame. Returns how many vertices they have."""
+    def add(self, packets: DrawPackets, number: int = 0, frame: int = 0) -> int:
+        """Add draws, the first of which is draw `number` of frame `frame`. Returns how many vertices they have."""
         registers = packets.registers
         rows = np.empty((len(registers), len(STATE_IDS) + 2), np.uint32)
         rows[:, :-2] = registers[:, STATE_IDS] & STATE_MASKS
@@ -245,6 +247,7 @@ class DrawStates:
             if state is None:
                 self.overflow += int(counts[i])
                 continue
+            state.frames.add(frame)
             state.draws += int(counts[i])
             state.vertices += int(sums[i])
         return int(vertices.sum())

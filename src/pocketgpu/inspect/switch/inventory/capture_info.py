@@ -6,6 +6,7 @@ are in memory when their submission begins.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import NoPictureError
 from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
 from pocketgpu.inspect.switch.inventory import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.inventory.doubts import WHEN
 from pocketgpu.inspect.switch.inventory.method_use import ClassUse, MethodUse
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
@@ -99,7 +101,8 @@ class _Collector(Observer):
     def __init__(self, log: ChannelLog, machine: GM20B) -> None:
         self.info, self._log = MaxwellInfo(source=log.source), log
         self.frame = ChannelFrameCounts(None)
-        self._methods = MethodUse(machine, self._note)
+        self._onward: dict[str, int] = {}  # by choice, the first submission with a method that raises it
+        self._methods = MethodUse(machine, self._note_method)
 
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
         """Count a submission, and note the words of its segments."""
@@ -117,14 +120,22 @@ class _Collector(Observer):
                 if feature in self.info.features or len(self.info.features) < _MOST_RECORDS:
                     self.info.use([feature], 1, place)
             for doubt in maxwell_doubts.of_record(record):
-                self._note(doubt, 1, place)
+                self.info.note([doubt], 1, place)
+                if self.frame.index is not None:
+                    self.info.touch([doubt.choice], [self.frame.index])
 
-    def _note(self, doubt: Doubt, count: int, place: str) -> None:
+    def _note_method(self, doubt: Doubt, count: int, place: str) -> None:
+        """A method at a place such as "s3/e2+17" raises a doubt. What it sets stays set in later frames."""
         self.info.note([doubt], count, place)
+        submission = int(place[1:].partition("/")[0])
+        self._onward[doubt.choice] = min(submission, self._onward.get(doubt.choice, submission))
 
     def finish(self) -> MaxwellInfo:
         info, methods = self.info, self._methods
         methods.finish()
+        ends = [self._log.submissions_of(frame.index or 0).stop for frame in info.frames]
+        for choice, submission in self._onward.items():
+            info.touch([choice], range(bisect_right(ends, submission), len(ends)))
         info.headers, info.classes, info.unknown = methods.headers, methods.classes, methods.unknown
         info.open_words = methods.open_words
         info.sort()
@@ -155,7 +166,9 @@ def _features(record: Any) -> Iterable[Feature]:
             yield Feature(other.lower(), "")
 
 
-def examine_capture(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
+def examine_capture(
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
+) -> MaxwellInfo:
     """Like `examine`, of an opened recording.
 
     :raises NoPictureError: it does nothing at all.
@@ -163,11 +176,14 @@ def examine_capture(capture: Capture, progress: Callable[[int], None] = lambda _
     log = log_of_switch(capture)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    return examine(log, progress)
+    return examine(log, progress, frames)
 
 
-def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
-    """Replay a whole log, also after its last present, and describe it. `progress` is called after each frame."""
+def examine(
+    log: ChannelLog, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
+) -> MaxwellInfo:
+    """Replay a whole log, also after its last present, and describe it; or only its first `frames` frames. `progress`
+    is called after each frame."""
     driver = drive(log)
     machine, collector = driver.machine, _Collector(log, driver.machine)
     info = collector.info
@@ -182,9 +198,11 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
         collector.records(machine.log, place)
         machine.log.clear()
         frame.counts = {name: count - before[name] for name, count in driver.totals().items()}
+        if frame.index is not None:
+            info.touch((one for one, when in WHEN.items() if any(frame.counts[name] for name in when)), [frame.index])
         info.events += machine.events.drain()
 
-    for index, present in enumerate(log.presents):
+    for index, present in enumerate(log.presents[:frames]):
         frame = ChannelFrameCounts(index)
         run(frame)
         text = (
@@ -193,7 +211,7 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
         info.use([Feature("present", text)], 1, f"f{index}")
         info.frames.append(frame)
         progress(index)
-    if log.tail:
+    if log.tail and frames is None:
         info.tail = ChannelFrameCounts(None)
         run(info.tail)
     stats = machine.stats
@@ -202,4 +220,5 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
     info.longest_macro = stats.longest_macro
     if any(event.id == "channel.deadlock" for event in info.events):
         info.note([maxwell_doubts.DEADLOCK], 1, "")
+        info.touch([maxwell_doubts.DEADLOCK.choice], range(len(info.frames)))
     return collector.finish()

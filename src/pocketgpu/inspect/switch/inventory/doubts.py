@@ -6,7 +6,7 @@ method writes, so they are one table: class, method, which values matter, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -17,15 +17,31 @@ from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]
 
-UNSEEN: Final = frozenset({
-    "channel.acquire_geq", "channel.syncpoint_index", "memory.block_depth_base", "mme.reads", "mme.shadow_exempt",
-    "mme.wide_shift", "mme.instruction_ram", "inline.pitch_origin", "notify.write", "dma.layer",
-    "report.release_size", "clear.raster_disabled", "twod.pitch_overrun", "draw.zero_frequency",
-    "draw.array_base_vertex", "draw.quad_diagonal", "tessellation.winding", "geometry.skip_mask",
-    "raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset",
-    "output.blend_index", "output.alpha_equation", "output.depth_bounds", "texture.gradient_order",
-    "texture.anisotropy",
-})  # fmt: skip
+_SHAPES: Final = ("draws", "clears")
+_SHADERS: Final = ("draws", "launches", "launch_steps")
+
+WHEN: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        ("channel.acquire_geq", "channel.syncpoint_index", "mme.reads", "mme.shadow_exempt", "mme.wide_shift",
+         "mme.instruction_ram", "notify.write", "report.release_size", "inline.pitch_origin", "dma.layer",
+         "twod.pitch_overrun"),
+        ("words",),
+    ),
+    **dict.fromkeys(
+        ("draw.zero_frequency", "draw.array_base_vertex", "draw.quad_diagonal", "tessellation.winding",
+         "geometry.skip_mask", "raster.lower_left", "raster.window_clip_end", "raster.offset_step",
+         "raster.window_offset", "output.blend_index", "output.alpha_equation", "output.depth_bounds",
+         "clear.raster_disabled"),
+        _SHAPES,
+    ),
+    **dict.fromkeys(("texture.gradient_order", "texture.anisotropy"), _SHADERS),
+    "memory.block_depth_base": ("words",),
+    # Tests of records are about grids; what programs of draws sample, no record says.
+    **dict.fromkeys(("texture.fraction", "texture.fetch_outside"), ("draws",)),
+}  # fmt: skip
+"""Choices that may matter whatever the tests here say, and the counts of a frame of which one is then not 0."""
+_SEEN: Final = frozenset({"texture.fraction", "texture.fetch_outside"})
+UNSEEN: Final = frozenset(WHEN) - _SEEN
 """Choices that no test here is about."""
 
 OLD_RAM_WORDS: Final = 2048

@@ -50,6 +50,10 @@ class Drawn(Later):
             self._bound = data, bindings_of(words)
         return self._bound[1]
 
+    def alike(self, other: Drawn) -> bool:
+        """Whether the last draw of others is the same."""
+        return self.last.alike(other.last)
+
     @property
     def last(self) -> Draw:
         """The last one."""

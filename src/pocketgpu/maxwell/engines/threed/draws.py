@@ -77,6 +77,16 @@ class Draw:
     missed: int = field(default=0)
     """Bytes of inputs read so far that were not mapped."""
 
+    def alike(self, other: Draw) -> bool:
+        """Whether another one draws the same, as long as memory is the same."""
+        what = ("place", "method", "topology", "first", "count", "index_bytes", "instance", "first_primitive")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in what)
+            and self.constants == other.constants
+            and np.array_equal(self.registers, other.registers)
+            and np.array_equal(() if self.inline is None else self.inline, () if other.inline is None else other.inline)
+        )
+
     @property
     def topology_name(self) -> str:
         """NVIDIA's name of the topology."""

@@ -64,6 +64,16 @@ def test_one_word() -> None:
     assert CommandList().write("DEPTH_COLOR_MASK", byte_mask=2, red=True).words.tolist() == [0x100, 0x00020107]
 
 
+def test_ids_without_a_register() -> None:
+    cl = CommandList().write_id(0x4C3, 0x1_0000_0005, byte_mask=3).write_id(0xFFFF, 7)
+    assert entries(cl) == [(0x4C3, 5, 3), (0xFFFF, 7, 15)]
+    for id, mask in ((-1, 15), (1 << 16, 15), (0, 16), (0, -1)):
+        with pytest.raises(UsageError, match="16 and four bits"):
+            CommandList().write_id(id, 0, byte_mask=mask)
+    with pytest.raises(UsageError, match="finished"):
+        CommandList().finalize().write_id(0, 0)
+
+
 def test_consecutive_words_are_padded_to_pairs() -> None:
     three = CommandList().write_words("DEPTHBUFFER_LOC", [0xA, 0xB, 0xC])
     assert three.words.tolist() == [0xA, 0x802F011C, 0xB, 0xC]
@@ -275,6 +285,12 @@ def test_immediate_vertices(machine: pocketgpu.N3DS, expected: np.ndarray) -> No
     assert np.array_equal(picture(machine, start().draw_immediate(vertices)), expected)
     with pytest.raises(UsageError, match="immediate vertices have shape"):
         start().draw_immediate(QUAD)
+    turned = start().draw_immediate(vertices[:, ::-1], inputs=(1, 0))
+    assert np.array_equal(picture(machine, turned), expected)
+    assert last(turned, "VSH_ATTRIBUTES_PERMUTATION_LOW") == {f"input{i}": i if i > 1 else 1 - i for i in range(8)}
+    for inputs in ((1,), (0, 0), (0, 16), (0, 1, 2)):
+        with pytest.raises(UsageError, match="input registers"):
+            start().draw_immediate(vertices, inputs=inputs)
 
 
 def test_uniforms_of_24_bits_draw_the_same(machine: pocketgpu.N3DS, expected: np.ndarray) -> None:
@@ -492,11 +508,30 @@ def test_immediate_vertices_have_as_many_numbers_as_registers(attributes: int, c
         (lambda c: c.write("PSC0_STARTT"), "Did you mean PSC0_START"),
         (lambda c: c.put_texture(np.zeros((8, 9, 4), np.uint8)), "sides multiples of 8"),
         (lambda c: c.put_texture(np.zeros((8, 8, 4), np.uint8), "RGBA9"), "no texture has format 'RGBA9'"),
+        (
+            lambda c: c.put_texture(np.zeros((16, 32, 4), np.uint8), levels=[np.zeros((8, 8, 4), np.uint8)]),
+            "level 1 of a texture has half the sides",
+        ),
     ],
 )
 def test_what_a_capture_cannot_hold(call: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         call(CaptureBuilder())  # type: ignore[operator]
+
+
+def test_levels_of_a_texture_follow_each_other() -> None:
+    levels = [np.full((side, 2 * side, 4), side, np.uint8) for side in (32, 16, 8)]
+    capture = CaptureBuilder()
+    address = capture.put_texture(levels[0], "RGB565", levels=levels[1:])
+    sizes = [side * 2 * side * 2 for side in (32, 16, 8)]
+    alone = [CaptureBuilder() for _ in levels]
+    for one, level in zip(alone, levels, strict=True):
+        one.put_texture(level, "RGB565")
+    assert decode_load(capture) == b"".join(map(decode_load, alone)) and len(decode_load(capture)) == sum(sizes)
+    cl = CommandList().texture(1, address, 64, 32, "RGB565", levels=3)
+    assert last(cl, "TEXUNIT1_LOD") == {"bias": 0, "max_level": 2, "min_level": 0}
+    with pytest.raises(UsageError, match="max_level"):
+        CommandList().texture(1, address, 64, 32, levels=0)
 
 
 # -- GX commands ------------------------------------------------------------------------------------------------------

@@ -9,14 +9,19 @@ from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
 from pocketgpu.probe.scenes import guests
 from pocketgpu.probe.scenes.n3ds import (  # noqa: F401  (they register themselves)
+    atmosphere,
+    combiners,
     displays,
     fills,
     geometry,
+    lighting,
     lists,
     none,
+    raster,
     shaders,
     system,
     tests,
+    textures,
     transfers,
     vertices,
 )

@@ -51,7 +51,7 @@ def test_certainty_says_whether_the_default_departs(choice: Choice) -> None:
 
 def test_what_was_measured_decides_against_the_wiki() -> None:
     """Programs and a measurement against one document: the case that the rule was written for."""
-    kinds = {(one.value, one.kind) for one in STENCIL.evidence}
+    kinds = {(one.value, one.kind) for one in evidence.of_choice(STENCIL.name)}
     assert {("any", Kind.MEASURED), ("any", Kind.PROGRAM), ("stencil", Kind.DOCUMENTED)} <= kinds
     assert decision(STENCIL) == certainty.Decision(("any",), Certainty.MEASURED, Kind.DOCUMENTED)
     assert STENCIL.default == "any"
@@ -62,7 +62,7 @@ def test_what_was_measured_decides_against_the_wiki() -> None:
 
 def test_every_source_is_used_and_every_family_has_a_name() -> None:
     sources = evidence.sources()
-    used = {one.who.name for choice in CHOICES.values() for one in choice.evidence}
+    used = {one.who.name for choice in CHOICES.values() for one in evidence.of_choice(choice.name)}
     # A console's own answers come from outside.
     assert set(sources) - used <= {"console"}
     for name, source in sources.items():
@@ -84,7 +84,7 @@ def test_no_row_stands_twice_and_the_order_is_that_of_the_choices() -> None:
 
 
 def test_pictures_name_recordings_and_figures() -> None:
-    rows = [one for choice in CHOICES.values() for one in choice.evidence if one.kind is Kind.PICTURE]
+    rows = [one for choice in CHOICES.values() for one in evidence.of_choice(choice.name) if one.kind is Kind.PICTURE]
     assert len(rows) >= 10
     for one in rows:
         assert one.where.startswith("recordings: ") and "pixels unlike its picture" in one.what

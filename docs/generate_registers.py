@@ -15,6 +15,8 @@ from itertools import groupby
 from pathlib import Path
 
 from pocketgpu.facts.choices import CHOICES
+from pocketgpu.facts.choices.certainty import certainty, reason
+from pocketgpu.facts.choices.told import sources
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.maxwell import CLASSES, Method
@@ -170,8 +172,8 @@ def choices() -> str:
     ]
     for choice in CHOICES.values():
         lines += [f"## {choice.name}", "", escape(choice.doc), ""]
-        lines += [f"- `{value}`: {escape(choice.sources[value])}" for value in choice.values]
-        lines.append("")
+        lines += [f"- `{value}`: {escape(said)}" for value, said in sources(choice).items()]
+        lines += ["", f"Certainty of the default: {certainty(choice)}. {escape(reason(choice))}".rstrip(), ""]
     return "\n".join(lines)
 
 

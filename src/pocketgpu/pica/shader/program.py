@@ -22,8 +22,9 @@ Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; where it is unclear, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
+from typing import NamedTuple
 
 from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
 from pocketgpu.late_dataclass import dataclass
@@ -44,8 +45,8 @@ class TooComplex(Exception):
     """The graph is larger than the translator allows (only with programs made for that)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddressFrame:
+# Named tuples: graphs are built by looking places up, thousands of times for a program.
+class AddressFrame(NamedTuple):
     """An entry of the address stacks: when control reaches `end`, it goes to `target`.
 
     kind: "call", "if" or "loop". A loop goes back to `target` until its counter ends (number `level`, unique among the
@@ -59,8 +60,7 @@ class AddressFrame:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stacks:
+class Stacks(NamedTuple):
     """The contents of the address stacks, oldest first. With a single stack, all entries are in `calls`."""
 
     calls: tuple[AddressFrame, ...] = ()
@@ -75,13 +75,12 @@ class Stacks:
         return next((f for f in reversed(self.calls + self.loops) if f.kind == "loop"), None)
 
 
-@dataclass(frozen=True, slots=True)
-class ControlPlace:
+class ControlPlace(NamedTuple):
     """A place of control. seen: `pc` is only checked against the stacks; control goes to `jump` if no entry ends
     there."""
 
     pc: int
-    stacks: Stacks = field(default_factory=Stacks)
+    stacks: Stacks = Stacks()
     seen: bool = False
     jump: int | None = None
 
@@ -273,10 +272,10 @@ class ProgramGraph:
         if self.single:
             return Stacks((*stacks.calls, frame)[-(CALL_DEPTH + IF_DEPTH + LOOP_DEPTH) :])
         if frame.kind == "call":
-            return replace(stacks, calls=(*stacks.calls, frame)[-CALL_DEPTH:])
+            return stacks._replace(calls=(*stacks.calls, frame)[-CALL_DEPTH:])
         if frame.kind == "if":
-            return replace(stacks, ifs=(*stacks.ifs, frame)[-IF_DEPTH:])
-        return replace(stacks, loops=(*stacks.loops, frame)[-LOOP_DEPTH:])
+            return stacks._replace(ifs=(*stacks.ifs, frame)[-IF_DEPTH:])
+        return stacks._replace(loops=(*stacks.loops, frame)[-LOOP_DEPTH:])
 
     def _break(self, stacks: Stacks) -> tuple[int, Stacks, tuple[Action, ...]] | None:
         """(address seen, stacks, actions) of leaving the innermost loop; None if there is none."""
@@ -286,7 +285,7 @@ class ProgramGraph:
         if self.single:
             rest = Stacks(stacks.calls[: len(stacks.calls) - 1 - stacks.calls[::-1].index(frame)])
             return frame.end, rest, self._restore(frame, rest.calls)
-        rest = replace(stacks, loops=stacks.loops[:-1])
+        rest = stacks._replace(loops=stacks.loops[:-1])
         return frame.end, rest, self._restore(frame, rest.loops)
 
     def _flow(self, node: Node, pc: int, stacks: Stacks, op: Opcode, word: int) -> None:

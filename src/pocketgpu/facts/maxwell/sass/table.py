@@ -42,7 +42,7 @@ Word = Any
 """An instruction word: a number, or an array of uint64."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bits:
     """Some bits of a word, as pieces (lowest bit, width), the highest piece first."""
 
@@ -58,12 +58,12 @@ class Bits:
             pieces.append((int(low or high), int(high) - int(low or high) + 1))
         return Bits(tuple(pieces))
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Number of bits."""
         return sum(width for _, width in self.pieces)
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The bits in the word."""
         return sum(((1 << width) - 1) << low for low, width in self.pieces)
@@ -219,6 +219,10 @@ class Form:
     guarded: bool
     modifiers: Sequence[Modifier]
     operands: Sequence[OperandField]
+
+    def __hash__(self) -> int:
+        """Equal forms have the same number. Tables of what is known of forms are asked for each instruction."""
+        return self.index
 
     def operand(self, role: str) -> OperandField:
         """The operand of a role such as "a". Raises KeyError if the form has none."""

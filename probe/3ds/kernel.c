@@ -119,6 +119,7 @@ void applets_begin(void) {
         if (!failed(ask_applets(APT_RECEIVE_PARAMETER, (u32[]){id, sizeof parameter}, 2)) && m[3] == WAKE_UP) return;
     }
 }
+bool is_new_model(void) { return !failed(ask_applets(APT_CHECK_NEW3DS_SYSTEM, 0, 0)) && message()[2] & 255; }
 bool applets_end_asked(void) {
     enum { CLOSE = 11, SHUT_DOWN = 7 };
     if (!notified || wait_for(notified, 0)) return false;

@@ -62,5 +62,6 @@ enum { FLAG_NO_APPLETS = 1, FLAG_APPLETS_AGAIN = 2 };
 
 /* Applets: the console lets a program run when it has said that it is there. */
 void applets_begin(void);
+bool is_new_model(void);
 bool applets_end_asked(void);                            /* whether the console wants the program to end */
 void leave(void) __attribute__((noreturn));

@@ -113,13 +113,9 @@ static void one(const char *name, bool hung_before) {
     tell(line.at);
 }
 
-static volatile u32 *pad;
 static void wait_to_end(void) {
-    enum { START = 1 << 3, SECONDS = 10, CURRENT = 0x1C };
-    u32 session = service("hid:USER"), place = 0;
-    if (session && !failed(ask(session, HID_GET_HANDLES))) place = map_shared(message()[3], 0x1000, 1);
-    pad = place ? (volatile u32 *)(place + CURRENT) : 0;
-    for (u32 n = 0; n < SECONDS * 20 && !(pad && *pad & START) && !applets_end_asked(); n++) sleep_for(SECOND / 20);
+    enum { SECONDS = 10, EACH = 20 };
+    for (u32 n = 0; n < SECONDS * EACH && !(keys_held() & KEY_START) && !applets_end_asked(); n++) sleep_for(SECOND / EACH);
 }
 static void probe(void) {
     static char names[MOST_NAMES], hung[192];

@@ -16,9 +16,11 @@ static u32 usual_count;
 
 /* Texts that the screens and their registers may need again. */
 TEXT(console, 128);
+TEXT(model, 8);
+TEXT(seen, 64);
 
 void run_begin(void) {
-    u32 *m = message(), session, model = 0xFF, region = 0xFF;
+    u32 *m = message(), session, number = 0xFF, region = 0xFF;
     volatile u32 *kernel_page = (volatile u32 *)0x1FF80000;
     for (u32 n = 0; n < COUNT(SHOWN); n++)
         for (u32 at = SHOWN[n][0]; at < SHOWN[n][1] && usual_count < SHOWN_MOST; at += 4) {
@@ -28,7 +30,7 @@ void run_begin(void) {
     usual[usual_count].address = VRAM_POWER;
     usual[usual_count++].value = gpu_read(VRAM_POWER);
     if ((session = service("cfg:u"))) {
-        if (!failed(ask(session, CFG_GET_SYSTEM_MODEL))) model = m[2] & 255;
+        if (!failed(ask(session, CFG_GET_SYSTEM_MODEL))) number = m[2] & 255;
         if (!failed(ask(session, CFG_SECURE_INFO_GET_REGION))) region = m[2] & 255;
         close_handle(session);
     }
@@ -40,11 +42,12 @@ void run_begin(void) {
     put_letter(&console, '.');
     put_number(&console, version >> 8 & 255);
     put(&console, ", model ");
-    put_number(&console, model);
+    put_number(&console, number);
     put(&console, ", region ");
     put_number(&console, region);
     put(&console, ", hardware ");
     put_hex(&console, gpu_read(HARDWARE_ID), 8);
+    put(&model, is_new_model() ? "new" : "old");
 }
 
 /* -- events --------------------------------------------------------------------------------------------------------- */
@@ -175,9 +178,11 @@ static void records(struct sink *to, void *user) {
     sink_about(to, "probe.choice", choice.at);
     sink_about(to, "probe.sent", answer->digest);
     sink_about(to, "probe.console", console.at);
+    sink_about(to, "probe.model", model.at);
     sink_about(to, "probe.program", PROGRAM);
     sink_about(to, "probe.end", answer->end);
     if (answer->ran) {
+        sink_about(to, "probe.seen", seen.at);
         sink_about(to, "probe.hung", hung.at);
         sink_about(to, "probe.errors", refused.at);
         sink_about(to, "probe.interrupts", answer->interrupts->at);
@@ -245,6 +250,57 @@ void answer_without(struct sent *sent, const char *end, const char *digest, cons
     write_answer(&(struct answer){.sent = sent, .end = end, .digest = digest}, path);
 }
 
+/* -- what a person sees ---------------------------------------------------------------------------------------------- */
+/* A value of `probe.look`, by its number; false: there are not so many. */
+static bool value_of(struct span list, u32 number, struct text *to) {
+    clear(to);
+    for (u32 n = 0; list.size; list.at++, list.size--) {
+        if (*list.at == ' ') continue;
+        if (*list.at == ',') n++;
+        else if (n == number) put_letter(to, *list.at);
+    }
+    return to->size;
+}
+static void put_wrapped(struct span text) { /* lines of at most 38 letters, cut at spaces */
+    enum { LONGEST = 38 };
+    TEXT(line, 48);
+    while (text.size) {
+        u32 size = text.size < LONGEST ? text.size : LONGEST;
+        if (text.size > LONGEST) while (size > 1 && text.at[size] != ' ') size--;
+        clear(&line);
+        for (u32 n = 0; n < size; n++) put_letter(&line, text.at[n]);
+        screen_line(line.at);
+        text.at += size, text.size -= size;
+        if (text.size && *text.at == ' ') text.at++, text.size--;
+    }
+}
+/* The picture stays on the upper screen until somebody has said what it is, or for a minute. */
+static void ask_person(const struct sent *sent) {
+    static const struct { const char *name; u32 key; } keys[] = {{"A", KEY_A}, {"B", KEY_B}, {"X", KEY_X}, {"Y", KEY_Y}};
+    enum { SECONDS = 60, EACH = 20 };
+    TEXT(line, 64);
+    TEXT(value, 64);
+    screen_line("What does the upper screen show?");
+    put_wrapped(sent->look_text);
+    for (u32 n = 0; n < COUNT(keys) && value_of(sent->look, n, &value); n++) {
+        clear(&line);
+        put(&line, keys[n].name);
+        put(&line, ": ");
+        put(&line, value.at);
+        screen_line(line.at);
+    }
+    screen_line("SELECT: none of them, or not sure");
+    screen_show();
+    for (u32 n = 0; n < SECONDS * EACH; n++) {
+        u32 held = keys_held();
+        for (u32 key = 0; key < COUNT(keys); key++)
+            if (held & keys[key].key && value_of(sent->look, key, &seen)) n = SECONDS * EACH;
+        if (held & KEY_SELECT) n = SECONDS * EACH;
+        sleep_for(SECOND / EACH);
+    }
+    while (keys_held()) sleep_for(SECOND / EACH);
+}
+
 /* -- pictures ------------------------------------------------------------------------------------------------------- */
 static u32 shown_value(u32 address) {
     for (u32 n = 0; n < shown_count; n++)
@@ -266,6 +322,13 @@ static void color(const u8 *from, u32 format, u8 rgb[3]) {
     default: rgb[0] = widened(word >> 12, 4); rgb[1] = widened(word >> 8 & 15, 4); rgb[2] = widened(word >> 4 & 15, 4); break;
     }
 }
+static bool is_read_back(const struct sent *sent, u32 address, u32 size) {
+    for (u32 n = 0; n < sent->memories; n++) {
+        struct range range = sent->memory[n];
+        if (address >= range.at && address - range.at <= range.size && range.size - (address - range.at) >= size) return true;
+    }
+    return false;
+}
 /* The digest of what a screen shows, as `pocketgpu render --json` prints it; false: a picture of a kind that this
  * program leaves to others (both eyes, 800 columns, line modes). */
 static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
@@ -276,7 +339,7 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
     u32 next = shown_value(PDC0_SELECT + step) & SELECT_NEXT, size = kind == 0 ? 4 : kind == 1 ? 3 : 2;
     u32 address = moved_back(sent, shown_value(PDC0_ADDRESS_A0 + step + 4 * next)), all = (width - 1) * stride + HEIGHT * size;
     struct sha256 to;
-    if (fill & FILL_ON || kind > HIGHEST_FORMAT || stride < HEIGHT * size || stride > 4096 || all > STAGING) return false;
+    if (fill & FILL_ON || kind > HIGHEST_FORMAT || stride > 4096 || all > STAGING) return false;
     if (screen ? format & FORMAT_INTERLACE : (format & ALL_FIELDS) != FORMAT_SCAN_DOUBLING) return false;
     u8 *from;
     if (in_main(sent, address, all)) {
@@ -284,9 +347,15 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
         gpu_invalidate((u32)from, all);
     } else if (in_video(address, all)) {
         from = read_video(address, all);
+    } else if (!address) {
+        from = memset(staging, 0, all);                  /* no framebuffer is black */
     } else {
         return false;
     }
+    /* A replay of the answer has zeros where the answer has no memory. */
+    if (!is_read_back(sent, address, all))
+        for (u32 n = 0; n < all; n++)
+            if (from[n]) return false;
     sha256_begin(&to);
     for (u32 y = 0; y < HEIGHT; y++) {
         for (u32 x = 0; x < width; x++) color(from + x * stride + (HEIGHT - 1 - y) * size, kind, row + 3 * x);
@@ -302,7 +371,7 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
     TEXT(interrupts, 128);
     TEXT(moved, 16);
     TEXT(end, 128);
-    clear(&hung); clear(&refused); clear(&registers); clear(&interrupts); clear(&moved); clear(&end);
+    clear(&seen); clear(&hung); clear(&refused); clear(&registers); clear(&interrupts); clear(&moved); clear(&end);
     hung_count = shown_count = 0;
     main_at = main;
     staging = between;
@@ -336,6 +405,7 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
     struct answer answer = {.sent = sent, .end = end.at, .digest = digest, .ran = true,
                             .registers = &registers, .interrupts = &interrupts, .moved = &moved};
     for (u32 n = 0; n < 2; n++) answer.pictures[n] = picture(sent, n, answer.picture[n]);
+    if (sent->look.size) ask_person(sent);
     write_answer(&answer, path);
     for (u32 n = 0; n < usual_count; n++) gpu_write(usual[n].address, usual[n].value);
     put(told, end.at);

@@ -100,17 +100,23 @@ class CaptureBuilder:
         self.load(address, raw)
         return address
 
-    def put_texture(self, pixels: NDArray[np.uint8], format: str = "RGBA8") -> int:
-        """Store a picture as a texture: RGBA of shape (height, width, 4), top row first; returns its address.
+    def put_texture(
+        self, pixels: NDArray[np.uint8], format: str = "RGBA8", *, levels: Sequence[NDArray[np.uint8]] = ()
+    ) -> int:
+        """Store a picture as a texture: RGBA of shape (height, width, 4), top row first; returns its address. levels:
+        smaller pictures of it, each half as wide and high as the one before.
 
         The top row is at texture coordinate v = 1. Sides are multiples of 8; the console requires powers of two from 8
         to 1024.
         """
         if format not in _TEXTURES:
             raise UsageError(f"no texture has format {format!r}", hint=f"Known are {', '.join(_TEXTURES)}.")
-        if pixels.ndim != 3 or pixels.shape[2] != 4 or pixels.shape[0] % 8 or pixels.shape[1] % 8:
-            raise UsageError(f"textures have shape (height, width, 4), sides multiples of 8, not {pixels.shape}")
-        return self.put(surface.encode(pixels, _TEXTURES[format], "tiled"))
+        for number, level in enumerate((pixels, *levels)):
+            if level.ndim != 3 or level.shape[2] != 4 or level.shape[0] % 8 or level.shape[1] % 8:
+                raise UsageError(f"textures have shape (height, width, 4), sides multiples of 8, not {level.shape}")
+            if tuple(side << number for side in level.shape[:2]) != pixels.shape[:2]:
+                raise UsageError(f"level {number} of a texture has half the sides of the one before, not {level.shape}")
+        return self.put(b"".join(surface.encode(level, _TEXTURES[format], "tiled") for level in (pixels, *levels)))
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write(self, register: str, word: int = 0, /, **fields: FieldValue) -> Self:

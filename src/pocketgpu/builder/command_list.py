@@ -178,8 +178,10 @@ class CommandList(Uploads):
         filter: str = "linear",
         wrap: str | tuple[str, str] = "repeat",
         border: Color = (0, 0, 0, 0),
+        levels: int = 1,
     ) -> Self:
-        """Enable texture unit 0, 1 or 2. wrap: a mode name, or two, for the first and second coordinate."""
+        """Enable texture unit 0, 1 or 2. wrap: a mode name, or two, for the first and second coordinate. levels: how
+        many there are in memory, one behind the other."""
         if unit not in (0, 1, 2):
             raise UsageError(f"texture unit {unit}: there are 0, 1 and 2")
         name = f"TEXUNIT{unit}_"
@@ -188,7 +190,8 @@ class CommandList(Uploads):
         self.write(name + "DIM", width=width, height=height)
         etc1 = 2 if format == "ETC1" else 0
         self.write(name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, mag_filter=filter, min_filter=filter)
-        self.write(name + "LOD").write(name + "ADDR", address=address).write(name + "TYPE", format=format)
+        self.write(name + "LOD", max_level=levels - 1)
+        self.write(name + "ADDR", address=address).write(name + "TYPE", format=format)
         self._units.add(unit)
         return self._switch_units()
 
@@ -288,7 +291,9 @@ class CommandList(Uploads):
         self.write("VSH_INPUTBUFFER_CONFIG", count=count, unit_mode=0xA0)
         order = [*registers, *(n for n in range(SHADER_REGISTERS) if n not in registers)]
         if len(registers) not in (0, count) or sorted(order) != [*range(SHADER_REGISTERS)]:
-            raise UsageError(f"input registers {list(registers)} of {count} attributes", hint="Each has one of its own.")
+            raise UsageError(
+                f"input registers {list(registers)} of {count} attributes", hint="Each has one of its own."
+            )
         fields = [(f"input{i}", register) for i, register in enumerate(order)]
         low = PICA["VSH_ATTRIBUTES_PERMUTATION_LOW"].encode(**dict(fields[:NIBBLES]))
         high = PICA["VSH_ATTRIBUTES_PERMUTATION_HIGH"].encode(**dict(fields[NIBBLES:]))
@@ -321,9 +326,7 @@ class CommandList(Uploads):
             self.write(name, byte_mask=2)
         return self
 
-    def draw_immediate(
-        self, vertices: ArrayLike, primitive: str = "triangles", *, inputs: Sequence[int] = ()
-    ) -> Self:
+    def draw_immediate(self, vertices: ArrayLike, primitive: str = "triangles", *, inputs: Sequence[int] = ()) -> Self:
         """Draw vertices that are in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats. inputs: the
         input register of each attribute (empty: v0, v1, ...)."""
         array = np.asarray(vertices, np.float64)

@@ -31,8 +31,8 @@ _PROGRAM = "pocketgpu"
 _PROGRAMS = "pocketgpu.guests"
 """The room that runs programs."""
 
-# Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
-# commands is printed without importing any of them.
+# Each command is a function in the module of the same name, in `commands/` or in a folder there. Its help text is
+# repeated here, so that the list of commands is printed without importing any of them.
 COMMANDS = {
     "demo": "Render a sample that comes with the program.",
     "run": "Run a program without its console: pictures, text, and a capture.",
@@ -47,6 +47,7 @@ COMMANDS = {
     "decode": "List the command words of a recording or dump.",
     "check": "Find what works here and may not work on a console.",
     "doubts": "Show which doubtful choices decide what captures show.",
+    "probe": "Ask a console how its GPU behaves where documents disagree.",
     "sweep": "Do one kind of work on any number of captures.",
     "diff": "Show where two captures differ, or one capture under two settings.",
     "state": "Show registers, textures, buffers, shaders and vertices at an event.",
@@ -67,6 +68,10 @@ COMMANDS = {
 }
 
 
+_FOLDERS = {"dap": "editors.", "lsp": "editors."}
+"""Folders of modules that are not with the others."""
+
+
 class LazyGroup(click.Group):
     """A group that imports the module of a command when it is used, in the order of `COMMANDS`."""
 
@@ -76,7 +81,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"pocketgpu.cli.commands.{cmd_name}"), cmd_name)
+        module = f"pocketgpu.cli.commands.{_FOLDERS.get(cmd_name, '')}{cmd_name}"
+        command = getattr(importlib.import_module(module), cmd_name)
         return add_examples(command, cmd_name) if isinstance(command, click.Command) else None
 
     def resolve_command(

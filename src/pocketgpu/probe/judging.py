@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -23,8 +25,10 @@ from pocketgpu.probe.model.scene import Made, Scene
 from pocketgpu.probe.scenes import scene_of
 
 ENDING: Final = ".answer.pgc"
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _LARGEST: Final = 256 << 20
 """Bytes of an answer that are read."""
+_MOST_PASSES: Final = 3
 _MOST_FILES: Final = 10_000
 
 
@@ -52,6 +56,11 @@ class Verdict:
     def tells(self) -> bool:
         """Whether the answer leaves out at least one value, and not all of them."""
         return not self.silent and 0 < len(self.agree) < len(self.values)
+
+    @property
+    def default(self) -> str:
+        """The default of the choice."""
+        return DEFAULTS.get(self.choice, "")
 
     @property
     def nearest(self) -> str:
@@ -88,8 +97,8 @@ def answers_in(places: list[str]) -> Iterator[Path]:
             raise UsageError("there is no such file or folder", location=place)
 
 
-def judge_file(path: str | os.PathLike[str]) -> Verdict:
-    """The verdict about the answer in a file.
+def read_file(path: str | os.PathLike[str]) -> tuple[Answer, str]:
+    """The answer in a file, and the digest of the file.
 
     :raises CaptureError: the file cannot be read, or is no answer.
     """
@@ -101,11 +110,45 @@ def judge_file(path: str | os.PathLike[str]) -> Verdict:
         raise CaptureError(f"the answer cannot be read: {error.strerror or error}", file=name) from None
     if len(data) > _LARGEST:
         raise CaptureError(f"an answer has at most {_LARGEST:,} bytes", file=name)
-    return judge(read_answer(data, name), digest(data))
+    return read_answer(data, name), digest(data)
 
 
-def judge(answer: Answer, digest_of_answer: str = "") -> Verdict:
-    """The verdict about an answer."""
+def judge_files(
+    paths: Iterable[str | os.PathLike[str]], tell: Callable[[str, int], None] = lambda name, number: None
+) -> Iterator[Verdict]:
+    """The verdicts about answers of one console. If it has other values than the defaults for some choices, the others
+    are judged once more with these values, as scenes may depend on each other.
+
+    tell: called with the name and the number of each file that is judged, from 1.
+
+    :raises CaptureError: a file cannot be read, or is no answer.
+    """
+    names = list(paths)
+    verdicts = []
+    for number, name in enumerate(names, 1):
+        tell(Path(name).name, number)
+        verdicts.append(judge(*read_file(name)))
+    others: dict[str, str] = {}
+    for _ in range(_MOST_PASSES):
+        found = _departures(verdicts)
+        if found == others:
+            break
+        others = found
+        verdicts = [
+            judge(*read_file(name), {choice: value for choice, value in others.items() if choice != verdict.choice})
+            for name, verdict in zip(names, verdicts, strict=True)
+        ]
+    yield from verdicts
+
+
+def _departures(verdicts: Iterable[Verdict]) -> dict[str, str]:
+    """The values other than defaults that verdicts are sure of."""
+    sure = (one for one in verdicts if one.tells and len(one.agree) == 1)
+    return {one.choice: one.agree[0] for one in sure if one.agree[0] != DEFAULTS[one.choice]}
+
+
+def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] = NOTHING) -> Verdict:
+    """The verdict about an answer. others: the values that the console is known to have for other choices."""
     choice = answer.choice
     known = CHOICES.get(choice)
     verdict = Verdict(
@@ -117,26 +160,48 @@ def judge(answer: Answer, digest_of_answer: str = "") -> Verdict:
     if not answer.finished:
         return replace(verdict, silent=answer.end or "it does not say how it ended")
     try:
-        sent = sent_of_scene(scene)
+        sent, name = _sent(choice)
     except PocketGPUError as error:
         return replace(verdict, silent=f"the scene cannot be sent: {error.message}")
-    if digest(sent.encode()) != answer.digest.upper():
+    if name != answer.digest.upper():
         return replace(verdict, silent="it is an answer to another version of the scene; make the files again")
+    console = probe_console(console_of(choice))
+    if reason := console.too_old(scene.made, answer.model):
+        return replace(verdict, silent=reason)
     if scene.made.watch.by_eye:
         if answer.seen not in known.values:
             return replace(verdict, silent="only a person can see it on the screen, and nobody told what it showed")
         return replace(verdict, agree=(answer.seen,), differing={}, by_eye=True)
-    return replace(verdict, **_compared(answer, scene, sent, probe_console(console_of(choice))))
+    return replace(verdict, **_compared(answer, scene, sent, console, others))
 
 
-def _compared(answer: Answer, scene: Scene, sent: Sent, console: ProbeConsole) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def _sent(choice: str) -> tuple[Sent, str]:
+    """What is sent for a choice, and the digest of the file."""
+    scene = scene_of(choice)
+    assert scene is not None
+    sent = sent_of_scene(scene)
+    return sent, digest(sent.encode())
+
+
+@lru_cache(maxsize=16)
+def _expected(choice: str, value: str, others: tuple[tuple[str, str], ...]) -> Observation:
+    scene = scene_of(choice)
+    assert scene is not None
+    return expected(scene.made, _sent(choice)[0], {**dict(others), choice: value})
+
+
+def _compared(
+    answer: Answer, scene: Scene, sent: Sent, console: ProbeConsole, others: Mapping[str, str]
+) -> dict[str, Any]:
     """The values that agree, and what differs for the others."""
     missing = [at for at, size in sent.watch.memory if (at, size) not in answer.memory]
     if missing or any(at not in answer.registers for at in sent.watch.registers):
         return {"silent": "it does not have all that was to be read back"}
     agree, differing = [], {}
     for value in CHOICES[scene.choice].values:
-        parts = differences(answer, expected(scene.made, sent, {scene.choice: value}), scene.made, console)
+        ours = _expected(scene.choice, value, tuple(sorted(others.items())))
+        parts = differences(answer, ours, scene.made, console)
         if parts:
             differing[value] = parts
         else:
@@ -168,4 +233,4 @@ def differences(answer: Answer, ours: Observation, made: Made, console: ProbeCon
     return tuple(parts)
 
 
-__all__ = ["ENDING", "Verdict", "answers_in", "differences", "expected", "judge", "judge_file"]
+__all__ = ["ENDING", "Verdict", "answers_in", "differences", "expected", "judge", "judge_files", "read_file"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -111,10 +112,10 @@ def write_folder(
         (folder / console.program).write_bytes(program)
         (folder / "README.txt").write_text(_readme(console), encoding="utf-8", newline="\r\n")
         for scene in scenes:
-            yield _write(folder, scene.choice, lambda scene=scene: sent_of_scene(scene, most))  # type: ignore[misc]
+            yield _write(folder, scene.choice, partial(sent_of_scene, scene, most))
         for path in captures:
             name = _file_name(path)
-            yield _write(folder, name, lambda path=path: sent_of_capture(path, frame, console, most))  # type: ignore[misc]
+            yield _write(folder, name, partial(sent_of_capture, path, frame, console, most))
     except OSError as error:
         raise UsageError(f"the folder cannot be written: {error.strerror or error}", location=str(folder)) from None
 
@@ -134,8 +135,7 @@ def _file_name(path: str | os.PathLike[str]) -> str:
     return name if _NAME.fullmatch(name) else "capture"
 
 
-def _write(folder: Path, name: str, make: object) -> Written:
-    assert callable(make)
+def _write(folder: Path, name: str, make: Callable[[], Sent]) -> Written:
     try:
         data = make().encode()
     except PocketGPUError as error:

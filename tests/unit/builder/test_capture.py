@@ -25,6 +25,8 @@ from pocketgpu.builder.gx import (
 )
 from pocketgpu.builder.matrices import UPRIGHT, orthographic, perspective, rotation, scaling, translation
 from pocketgpu.builder.uploads import pack_f24
+from pocketgpu.capture.formats.pgc.contents import Gx, Narrow, Swap, Writes
+from pocketgpu.capture.formats.pgc.decoder import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import BY_NAME
@@ -60,6 +62,16 @@ def last(cl: CommandList, register: str) -> dict[str, int | float | bool]:
 def test_one_word() -> None:
     assert CommandList().write_word("FINALIZE", 0x12345678).words.tolist() == [0x12345678, 0x000F0010]
     assert CommandList().write("DEPTH_COLOR_MASK", byte_mask=2, red=True).words.tolist() == [0x100, 0x00020107]
+
+
+def test_ids_without_a_register() -> None:
+    cl = CommandList().write_id(0x4C3, 0x1_0000_0005, byte_mask=3).write_id(0xFFFF, 7)
+    assert entries(cl) == [(0x4C3, 5, 3), (0xFFFF, 7, 15)]
+    for id, mask in ((-1, 15), (1 << 16, 15), (0, 16), (0, -1)):
+        with pytest.raises(UsageError, match="16 and four bits"):
+            CommandList().write_id(id, 0, byte_mask=mask)
+    with pytest.raises(UsageError, match="finished"):
+        CommandList().finalize().write_id(0, 0)
 
 
 def test_consecutive_words_are_padded_to_pairs() -> None:
@@ -273,6 +285,12 @@ def test_immediate_vertices(machine: pocketgpu.N3DS, expected: np.ndarray) -> No
     assert np.array_equal(picture(machine, start().draw_immediate(vertices)), expected)
     with pytest.raises(UsageError, match="immediate vertices have shape"):
         start().draw_immediate(QUAD)
+    turned = start().draw_immediate(vertices[:, ::-1], inputs=(1, 0))
+    assert np.array_equal(picture(machine, turned), expected)
+    assert last(turned, "VSH_ATTRIBUTES_PERMUTATION_LOW") == {f"input{i}": i if i > 1 else 1 - i for i in range(8)}
+    for inputs in ((1,), (0, 0), (0, 16), (0, 1, 2)):
+        with pytest.raises(UsageError, match="input registers"):
+            start().draw_immediate(vertices, inputs=inputs)
 
 
 def test_uniforms_of_24_bits_draw_the_same(machine: pocketgpu.N3DS, expected: np.ndarray) -> None:
@@ -408,6 +426,51 @@ def test_equal_lists_are_stored_once() -> None:
     assert [len(frame) for frame in capture.frames] == [4, 3]
 
 
+# -- what only a .pgc holds -------------------------------------------------------------------------------------------
+def test_a_pgc_shows_what_the_recording_shows(tmp_path: Path) -> None:
+    capture = CaptureBuilder()
+    target = capture.allocate(240 * 400 * 4, region="VRAM")
+    for color in (0x112233FF, 0x445566FF):
+        capture.clear(target, 240, 400, color).present("top", target).end_frame()
+    capture.load(target, b"tail")
+    for name in ("scene.pgc", "scene.ctf"):
+        capture.save(tmp_path / name)
+    pgc, recording = (pocketgpu.open(tmp_path / name) for name in ("scene.pgc", "scene.ctf"))
+    assert (tmp_path / "scene.pgc").read_bytes() == capture.to_pgc()
+    assert (pgc.trace.kind, pgc.has_rest, recording.has_rest) == ("pgc capture", True, True)
+    for one, other in zip(pgc.render(), recording.render(), strict=True):
+        assert np.array_equal(one.top.array, other.top.array) and one.counts == other.counts
+
+
+def test_commands_framebuffers_and_bytes_are_in_a_pgc(tmp_path: Path) -> None:
+    capture = CaptureBuilder()
+    words = memory_fill((0x18000000, 0x18000010, 1, 32))
+    stride = EXTERNAL["PDC1_STRIDE"]
+    capture.write("PSC0_CONTROL").gx(words).write_byte(stride.address, 0x80)
+    capture.swap("bottom", 0x20000100, format="RGB565", second=True)
+    capture.swap("top", 0x20000200, right=0x20000300, stride=-8)
+    capture.end_frame()
+    (frame,) = parse(capture.to_pgc()).frames
+    writes, gx, narrow, bottom, top = frame.events
+    assert isinstance(writes, Writes) and writes.addresses.tolist() == [EXTERNAL["PSC0_CONTROL"].address]
+    assert gx == Gx(words) and narrow == Narrow(stride.address, 0x80, 8)
+    assert isinstance(bottom, Swap) and (bottom.screen, bottom.info[0], bottom.info[5]) == (1, 1, 1)
+    assert bottom.info[1:5] == (0x30000100, 0x30000100, 480, EXTERNAL["PDC1_FORMAT"].reset | 2)
+    assert isinstance(top, Swap) and top.info[1:4] == (0x30000200, 0x30000300, 0xFFFFFFF8)
+    assert dict(top.registers)[EXTERNAL["PDC0_ADDRESS_A0"].address] == 0x20000200
+    for write in (capture.tobytes, lambda: capture.save(tmp_path / "scene.ctf.xz")):
+        with pytest.raises(UsageError, match="no GX commands"):
+            write()
+    with pytest.raises(UsageError, match="8 words, not 7"):
+        capture.gx(words[1:])
+    with pytest.raises(UsageError, match="0x100 does not fit"):
+        capture.write_byte(stride.address, 0x100)
+    with pytest.raises(UsageError, match="no screen"):
+        capture.swap("left", 0x20000000)
+    with pytest.raises(UsageError, match="cannot be written"):
+        capture.save(tmp_path / "none" / "scene.pgc")
+
+
 def test_memory_is_handed_out_to_its_last_byte() -> None:
     capture = CaptureBuilder()
     first = capture.allocate(100, region="VRAM")
@@ -445,11 +508,30 @@ def test_immediate_vertices_have_as_many_numbers_as_registers(attributes: int, c
         (lambda c: c.write("PSC0_STARTT"), "Did you mean PSC0_START"),
         (lambda c: c.put_texture(np.zeros((8, 9, 4), np.uint8)), "sides multiples of 8"),
         (lambda c: c.put_texture(np.zeros((8, 8, 4), np.uint8), "RGBA9"), "no texture has format 'RGBA9'"),
+        (
+            lambda c: c.put_texture(np.zeros((16, 32, 4), np.uint8), levels=[np.zeros((8, 8, 4), np.uint8)]),
+            "level 1 of a texture has half the sides",
+        ),
     ],
 )
 def test_what_a_capture_cannot_hold(call: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         call(CaptureBuilder())  # type: ignore[operator]
+
+
+def test_levels_of_a_texture_follow_each_other() -> None:
+    levels = [np.full((side, 2 * side, 4), side, np.uint8) for side in (32, 16, 8)]
+    capture = CaptureBuilder()
+    address = capture.put_texture(levels[0], "RGB565", levels=levels[1:])
+    sizes = [side * 2 * side * 2 for side in (32, 16, 8)]
+    alone = [CaptureBuilder() for _ in levels]
+    for one, level in zip(alone, levels, strict=True):
+        one.put_texture(level, "RGB565")
+    assert decode_load(capture) == b"".join(map(decode_load, alone)) and len(decode_load(capture)) == sum(sizes)
+    cl = CommandList().texture(1, address, 64, 32, "RGB565", levels=3)
+    assert last(cl, "TEXUNIT1_LOD") == {"bias": 0, "max_level": 2, "min_level": 0}
+    with pytest.raises(UsageError, match="max_level"):
+        CommandList().texture(1, address, 64, 32, levels=0)
 
 
 # -- GX commands ------------------------------------------------------------------------------------------------------

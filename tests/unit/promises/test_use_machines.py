@@ -238,8 +238,10 @@ def triangle() -> CaptureBuilder:
 
 
 def test_a_triangle_is_built_saved_and_rendered(tmp_path: Path) -> None:
-    triangle().save(tmp_path / "triangle.ctf.xz")
-    (frame,) = pocketgpu.open(tmp_path / "triangle.ctf.xz").render()
+    for name in ("triangle.ctf.xz", "triangle.pgc"):
+        triangle().save(tmp_path / name)
+    (frame,), (same,) = (pocketgpu.open(tmp_path / name).render() for name in ("triangle.ctf.xz", "triangle.pgc"))
+    assert np.array_equal(frame.top.array, same.top.array)
     assert [(target.width, target.height) for target in frame.machine.render_targets] == [(240, 400)]
     picture = frame.top.array
     assert picture[0, 0].tolist() == [0x20, 0x30, 0x40]

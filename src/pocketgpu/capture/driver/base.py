@@ -65,9 +65,11 @@ class Played:
 
 @dataclass(frozen=True)
 class ProgramView:
-    """What a program learns that submits a capture. interrupts: how often it was told the end of each unit, by name.
-    registers: words that it read at the end, by physical address."""
+    """What comes of it when a program submits a capture. pictures: on the screens at the end of the last frame.
+    interrupts: how often it was told the end of each unit, by name. registers: words that it read at the end, by
+    physical address."""
 
+    pictures: Mapping[str, Screen]
     interrupts: Mapping[str, int]
     registers: Mapping[int, int]
 

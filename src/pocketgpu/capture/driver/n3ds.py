@@ -101,11 +101,12 @@ class N3DSDriver(Driver[N3DS]):
             self._submit(program)
             program.wait()
             self._end_frame()
+        pictures = self.shown(self.frame_count - 1) if self.frame_count else {}
         if self.trace.has_rest:
             self._submit(program)
         read = {physical: self.machine.read_register(physical) for physical in registers}
         program.wait()
-        return ProgramView(dict(program.interrupts), read)
+        return ProgramView(pictures, dict(program.interrupts), read)
 
     def _submit(self, program: GspProgram) -> None:
         """The steps of the current frame, as a program has them done."""

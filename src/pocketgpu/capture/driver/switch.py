@@ -271,9 +271,12 @@ class SwitchDriver(Driver[GM20B]):
         """As a replay, since channels take all that a program submits. interrupts: the values of syncpoints."""
         if registers:
             raise UsageError("programs of a Switch cannot read registers")
+        while self.frame < self.frame_count:
+            self.play_frame()
+        pictures = self.shown(self.frame_count - 1) if self.frame_count else {}
         self.play_rest()
         reached = self.machine.syncpoints.values()
-        return ProgramView({f"syncpoint {id}": value for id, value in sorted(reached.items()) if value}, {})
+        return ProgramView(pictures, {f"syncpoint {id}": value for id, value in sorted(reached.items()) if value}, {})
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def shown(self, frame: int) -> dict[str, Screen]:

@@ -41,6 +41,8 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "doubts scene.ctf.xz --frames 0-2 --choice combiner.vertex_color",
         "doubts scene.mxcap.zip --choice texture.fraction --html a.html",
     ),
+    "probe make": ("probe make card --choice test.stencil_write", "probe make card scene.pgc --frame 1"),
+    "probe read": ("probe read card/pocketgpu-probe --evidence evidence.tsv",),
     "check": ("check scene.ctf.xz", "check scene.ctf.xz --rule 'transfer.*' --junit results.xml", "check --list"),
     "diff": ("diff scene.ctf.xz other.ctf.xz", "diff scene.ctf.xz --switch-b shader.precision=f24 --frame 0"),
     "state": ("state scene.ctf.xz f1/d3", "state scene.ctf.xz f1/d3 --shaders --mesh draw.glb --against f1/d1"),

@@ -11,9 +11,8 @@ def _external() -> Iterator[Choice]:
     yield named(
         "fill.tail_24",
         "How a fill with a 24-bit pattern ends when the length is not a multiple of 3.",
-        stop="the end address is exclusive, as for other widths",
+        stop="the end address is exclusive, as for other widths; 3Beans: whole half-words, as ranges have",
         whole_groups="Azahar: up to 2 bytes more",
-        half_words="3Beans: whole half-words inside the range",
     )
     yield named(
         "fill.null_start",

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.probe.files.sent import Sent
-from pocketgpu.probe.model.scene import Watch
+from pocketgpu.probe.model.scene import Made, Watch
 
 
 class ProbeConsole(Protocol):
@@ -36,6 +36,10 @@ class ProbeConsole(Protocol):
 
     def unreadable(self, watch: Watch) -> str:
         """Why a program cannot read back what is to be watched; "": it can."""
+        ...
+
+    def too_old(self, made: Made, model: str) -> str:
+        """Why a console of this model cannot tell the values apart; "": it can. model: as answers have it."""
         ...
 
     def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:

@@ -25,6 +25,7 @@ class Answer:
     choice: str
     digest: str
     console: str
+    model: str
     program: str
     end: str
     hung: str
@@ -51,13 +52,14 @@ def read_answer(data: bytes, file: str = "") -> Answer:
         raise CaptureError("no answer of a probe", file=file, hint="Answers are the files *.answer.pgc of its folder.")
     try:
         registers = dict(keys.pairs(about.get(keys.REGISTER, "")))
-        interrupts = keys.counts(about.get("probe.interrupts", ""))
+        interrupts = keys.counts(about.get(keys.INTERRUPTS, ""))
     except ValueError as error:
         raise CaptureError(f"the answer has a damaged list: {error}", file=file) from None
     texts = {
         name: about.get(key, "")[:_LONGEST_TEXT]
         for name, key in (
-            ("choice", keys.CHOICE), ("digest", keys.DIGEST), ("console", keys.CONSOLE), ("program", keys.PROGRAM),
+            ("choice", keys.CHOICE), ("digest", keys.DIGEST), ("console", keys.CONSOLE),
+            ("model", keys.MODEL), ("program", keys.PROGRAM),
             ("end", keys.END), ("hung", keys.HUNG), ("errors", keys.ERRORS), ("seen", keys.SEEN),
         )
     }  # fmt: skip

@@ -17,9 +17,9 @@ from pocketgpu.probe.model.scene import Made
 class Observation:
     """What a scene left behind, by what was looked at.
 
-    pictures: by screen, RGB of shape (height, width, 3). memory: by (address, bytes). registers: by address.
-    interrupts: how often the program was told that a unit has finished, by the unit's name; on a Switch the values of
-    syncpoints.
+    pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes).
+    registers: by address. interrupts: how often the program was told that a unit has finished, by the
+    unit's name; on a Switch the values of syncpoints.
     """
 
     pictures: Mapping[str, NDArray[np.uint8]]
@@ -54,9 +54,8 @@ def observe(made: Made, switches: Mapping[str, str], evaluator: str = "llvm") ->
     )
     driver = opened.driver(machine=machine)
     seen = driver.play_as_program(watch.registers)
-    shown = driver.shown(driver.frame_count - 1) if watch.pictures and driver.frame_count else {}
     return Observation(
-        pictures={name: screen.array[..., :3] for name, screen in shown.items()},
+        pictures={name: screen.array[..., :3] for name, screen in seen.pictures.items() if watch.pictures},
         memory={(at, size): bytes(machine.memory.read(at, size)) for at, size in watch.memory},
         registers={at: watch.bits_of(at, word) for at, word in seen.registers.items()},
         interrupts=seen.interrupts if watch.interrupts else {},

@@ -7,13 +7,30 @@ from typing import Final
 
 from pocketgpu.probe.model.registry import SCENES
 from pocketgpu.probe.model.scene import Scene
-from pocketgpu.probe.scenes.n3ds import fills as fills_3ds  # noqa: F401  (they register themselves)
-from pocketgpu.probe.scenes.n3ds import geometry, lists, shaders, tests, vertices  # noqa: F401
-from pocketgpu.probe.scenes.n3ds import transfers as transfers_3ds  # noqa: F401
-from pocketgpu.probe.scenes.switch import blits, channels, engines, macros, outputs, raster, textures  # noqa: F401
+from pocketgpu.probe.scenes import guests
+from pocketgpu.probe.scenes.n3ds import (  # noqa: F401  (they register themselves)
+    atmosphere,
+    combiners,
+    displays,
+    fills,
+    geometry,
+    lighting,
+    lists,
+    none,
+    raster,
+    shaders,
+    system,
+    tests,
+    textures,
+    transfers,
+    vertices,
+)
+from pocketgpu.probe.scenes.switch import blits, channels, engines, macros, outputs  # noqa: F401
+from pocketgpu.probe.scenes.switch import raster as raster_switch  # noqa: F401
+from pocketgpu.probe.scenes.switch import textures as textures_switch  # noqa: F401
 from pocketgpu.probe.scenes.switch import vertices as vertices_switch  # noqa: F401
 
-NO_SCENE: Final[Mapping[str, str]] = {}
+NO_SCENE: Final[Mapping[str, str]] = {**none.NO_SCENE, **guests.NO_SCENE}
 """Why a choice has no scene: the reason, by the choice's name."""
 
 

@@ -320,8 +320,8 @@ def test_switches_are_complete() -> None:
 
 def test_switches_are_parsed() -> None:
     assert choices.parse("texture.filter=linear") == ("texture.filter", "linear")
-    chosen = choices.choose({"fill.tail_24": "half-words"})
-    assert chosen["fill.tail_24"] == "half-words" and chosen["texture.filter"] == "as-programmed"
+    chosen = choices.choose({"fill.tail_24": "whole-groups"})
+    assert chosen["fill.tail_24"] == "whole-groups" and chosen["texture.filter"] == "as-programmed"
     assert set(chosen) == set(choices.CHOICES)
     with pytest.raises(ValueError, match=r"did you mean 'texture.filter'"):
         choices.parse("texture.filtre=linear")

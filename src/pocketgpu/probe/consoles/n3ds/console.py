@@ -11,7 +11,7 @@ from pocketgpu.facts.external import EXTERNAL, HOLES
 from pocketgpu.facts.pica import PICA
 from pocketgpu.probe.consoles.n3ds.prepare import prepare
 from pocketgpu.probe.files.sent import Sent
-from pocketgpu.probe.model.scene import Watch
+from pocketgpu.probe.model.scene import Made, Watch
 
 _UNITS: Final = ("PSC0", "PSC1", "PPF", "P3D")
 """Units whose reports depend on the capture alone: screens report each picture, and the probe copies memory itself."""
@@ -43,6 +43,10 @@ class N3DSProbe:
             if not EXTERNAL.base <= address < end or any(one.start <= offset < one.end for one in HOLES):
                 return f"the register at {address:#x} cannot be read"
         return ""
+
+    def too_old(self, made: Made, model: str) -> str:
+        """See `ProbeConsole.too_old`."""
+        return "only a New 3DS tells" if made.new_model and model != "new" else ""
 
     def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
         """See `ProbeConsole.same_interrupts`."""

@@ -89,7 +89,7 @@ def plain(capture: CaptureBuilder, width: int, height: int, color: Color, format
 def framebuffer(boxes: NDArray[np.uint8], format: str = "RGB8") -> bytes:
     """The bytes of a framebuffer that shows an upright picture, RGBA of shape (240, columns, 4)."""
     turned = np.ascontiguousarray(boxes[::-1].transpose(1, 0, 2))
-    return surface.encode(turned, BY_NAME[format], "linear").tobytes()
+    return surface.encode(turned, BY_NAME[format], "linear")
 
 
 def display_state(capture: CaptureBuilder) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pocketgpu.builder import Assembly, Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.capture import SCREENS
+from pocketgpu.builder.command_list import Operand
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.probe.model.scene import Made, Watch
 
@@ -50,6 +51,11 @@ class Box(NamedTuple):
         x, y = (self.right - self.left) // columns, (self.bottom - self.top) // rows
         left, top = self.left + column * x, self.top + row * y
         return Box(left, top, left + x, top + y)
+
+    @property
+    def turned(self) -> Box:
+        """The same box seen from behind: its corners are in clockwise order."""
+        return Box(self.right, self.top, self.left, self.bottom)
 
     def inner(self, edge: int) -> Box:
         """The box without an edge."""
@@ -159,9 +165,22 @@ class Canvas:
 
     def by_vertex(self, zero: Color, one: Color) -> CommandList:
         """Draw in one of two colours from here on: the first where the vertex colour is 0, the second where it is 1."""
-        self.paint(one)
-        ways = "interpolate", "previous stage", "constant", "vertex color"
-        return self.list.combiner(1, ways, ways, color=zero)
+        return self.by_source("vertex color", zero, one)
+
+    def by_source(self, source: Operand, zero: Color, one: Color, stage: int = 1) -> CommandList:
+        """The same for another combiner source, as seen by a stage after the first one."""
+        ways = ("interpolate", "constant", "combiner buffer", source)
+        self.list.write_fields("TEXENV_BUFFER_COLOR", dict(zip("rgba", zero, strict=True)))
+        return self.list.combiner(stage, ways, ("replace", "constant"), color=one)
+
+    def by_red(self, most: int, zero: Color, one: Color) -> CommandList:
+        """Draw in one of two colours by what the first combiner stage gives: the second where red is more than `most`,
+        if only by 1. Takes all later stages."""
+        red = ("previous stage", "red")
+        self.list.combiner(1, ("subtract", red, "constant"), color=(most,) * 4, scale_rgb=4)
+        for stage in (2, 3, 4):  # 1 becomes 4, 16, 64, and full
+            self.list.combiner(stage, scale_rgb=4)
+        return self.by_source("previous stage", zero, one, stage=5)
 
     def palette(self, *colors: Color) -> CommandList:
         """Draw in the colour of these that texture coordinate 0 u selects: each has an equal part of 0 to 1, the first

@@ -5,7 +5,7 @@ Each program makes one square of four vertices with two outputs, position and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,18 +24,20 @@ _OUTPUTS, _CORNERS = 2, 4
 _ZERO, _ONE = (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0)
 _TRIANGLES = ((0, 1, 2), (0, 2, 3))
 """Corners of a square, counter-clockwise."""
+_TURNED = ((0, 2, 1), (0, 3, 2))
+"""The same clockwise, which the winding bit turns round."""
 
 
 def _vertex(corner: int, slot: int, flags: str | bool = "", value: str = "") -> str:
-    """Emit a corner into an emission buffer. flags: of SETEMIT, if any. value: an instruction that writes o1 (empty: its
-    own value)."""
+    """Emit a corner into an emission buffer. flags: of SETEMIT, if any. value: an instruction that writes o1 (empty:
+    its own value)."""
     value = value or f"mov o1, v{_OUTPUTS * corner + 1}"
     return f"mov o0, v{_OUTPUTS * corner}\n{value}\nsetemit {slot}{f', {flags}' if flags else ''}\nemit\n"
 
 
-def _square(emit: Callable[[int, int, bool], str]) -> str:
+def _square(emit: Callable[[int, int, bool], str], triangles: Sequence[Sequence[int]] = _TRIANGLES) -> str:
     """The two triangles of a square: text for a corner, its buffer, and whether it is a triangle's last one."""
-    return "".join(emit(corner, slot, slot == 2) for triangle in _TRIANGLES for slot, corner in enumerate(triangle))
+    return "".join(emit(corner, slot, slot == 2) for triangle in triangles for slot, corner in enumerate(triangle))
 
 
 def _plain(corner: int, slot: int, last: bool) -> str:
@@ -80,15 +82,15 @@ def _() -> Made:
 
 @scene("geometry.winding")
 def _() -> Made:
-    """Triangles with flat shading have the colour of their last vertex. The last one that a program emits is orange, the
-    others are blue. The left square is emitted as it is, the right one with the winding bit: its last vertex is the same,
-    orange (swap-first), or the first one, blue (reverse)."""
+    """Triangles with flat shading have the colour of their last vertex. The last one that a program emits is orange,
+    the others are blue. The left square is emitted as it is, the right one with the winding bit: its last vertex is the
+    same, orange (swap-first), or the first one, blue (reverse)."""
     canvas = _canvas(_COLOR)
     canvas.list.write("FLAT_SHADING", flat=True)
     values = {False: "mov o1, c90.xxxx", True: "mov o1, c90.yyyy"}
-    for box, flags in ((LEFT, "prim"), (RIGHT, "prim inv")):
+    for box, flags, triangles in ((LEFT, "prim", _TRIANGLES), (RIGHT, "prim inv", _TURNED)):
         emit = partial(_flagged, flags=flags, values=values)
-        _use(canvas, _square(emit), _COLOR)
+        _use(canvas, _square(emit, triangles), _COLOR)
         _draw(canvas, box)
     return canvas.made()
 
@@ -99,24 +101,27 @@ def _flagged(corner: int, slot: int, last: bool, *, flags: str, values: Mapping[
 
 @scene("geometry.output_banks")
 def _() -> Made:
-    """The left square's program gives all vertices the value 1: orange. The right one's gives its first vertex 1 and its
-    second one 0, and goes on without values, so that only each second vertex counts. These have the value of two vertices
-    before, 1, orange (double), or of the one before, 0, blue (single)."""
+    """The left square's program gives all vertices the value 1: orange. The right one's gives its first vertex 1 and
+    its second one 0, and goes on without values, so that only each second vertex counts. These have the value of two
+    vertices before, 1, orange (double), or of the one before, 0, blue (single)."""
     canvas = _canvas()
     _use(canvas, _square(_plain))
     _draw(canvas, LEFT)
     first = _vertex(0, 0, "", "mov o1, c90.yyyy") + _vertex(0, 0, "", "mov o1, c90.xxxx") + _vertex(0, 0, "", "nop")
-    # The second vertex of a pair takes the place of the first one in its buffer.
-    pair = lambda corner, slot, last: _vertex(corner, slot, "", "nop") + _vertex(corner, slot, last and "prim", "nop")
-    _use(canvas, first + _square(pair))
+    _use(canvas, first + _square(_pair))
     _draw(canvas, RIGHT)
     return canvas.made()
 
 
+def _pair(corner: int, slot: int, last: bool) -> str:
+    """Two vertices without values; the second one takes the place of the first one in its buffer."""
+    return _vertex(corner, slot, "", "nop") + _vertex(corner, slot, last and "prim", "nop")
+
+
 @scene("geometry.emit_buffers")
 def _() -> Made:
-    """A triangle starts with the vertex of buffer 2 on the left. On the right it starts with one more vertex, of buffer 3:
-    the square is there (4), or missing, because that vertex is lost (3)."""
+    """A triangle starts with the vertex of buffer 2 on the left. On the right it starts with one more vertex, of buffer
+    3: the square is there (4), or missing, because that vertex is lost (3)."""
     canvas = _canvas()
     for box in (LEFT, RIGHT):
         canvas.fill(box, DARK)

@@ -33,8 +33,8 @@ def _() -> Made:
 
 @scene("list.private_ids")
 def _() -> Made:
-    """A list draws blue squares, clears IRQ_AUTOSTOP, requests its interrupt, and draws an orange square on the right. It
-    ends at the request (ignore), or goes on, so that the square is orange (store)."""
+    """A list draws blue squares, clears IRQ_AUTOSTOP, requests its interrupt, and draws an orange square on the right.
+    It ends at the request (ignore), or goes on, so that the square is orange (store)."""
     canvas = Canvas()
     canvas.fill(LEFT, BLUE)
     canvas.fill(RIGHT, BLUE)
@@ -48,8 +48,9 @@ def _() -> Made:
 
 @scene("list.fifo_mask")
 def _() -> Made:
-    """A uniform gets the number 1.0, whose upper half alone is not zero, through the data port: for the left square with
-    a full byte mask, for the right one with the mask of the lower half. It is 1, orange (raw), or 0, blue (masked)."""
+    """A uniform gets the number 1.0, whose upper half alone is not zero, through the data port: for the left square
+    with a full byte mask, for the right one with the mask of the lower half. It is 1, orange (raw), or 0, blue
+    (masked)."""
     canvas = Canvas()
     canvas.program("mov o1.xy, c0.x")
     canvas.palette(BLUE, ORANGE)

@@ -75,8 +75,8 @@ def _() -> Made:
 
 @scene("shader.nested_loop_counter")
 def _() -> Made:
-    """A loop reads the uniform that aL selects, orange for the outer loop's counter, blue for the inner loop's. On the left
-    it does so before an inner loop, on the right after it: orange (restored), or blue (kept)."""
+    """A loop reads the uniform that aL selects, orange for the outer loop's counter, blue for the inner loop's. On the
+    left it does so before an inner loop, on the right after it: orange (restored), or blue (kept)."""
     canvas = _canvas()
     inner = "loop i1 \n add r1, c90.y, r1 \n nop \n endloop \n"
     canvas.list.uniforms(0, [[float(n < 20)] * 4 for n in range(40)])
@@ -88,9 +88,9 @@ def _() -> Made:
 
 @scene("shader.loop_ends")
 def _() -> Made:
-    """A loop of two rounds has another one inside, and 1/4 is added in each round. On the left an instruction lies between
-    their ends: 4/4, orange. On the right both end at the same instruction: 4/4 too (all), or 2/4, light grey, since
-    the outer loop misses its end (one)."""
+    """A loop of two rounds has another one inside, and 1/4 is added in each round. On the left an instruction lies
+    between their ends: 4/4, orange. On the right both end at the same instruction: 4/4 too (all), or 2/4, light grey,
+    since the outer loop misses its end (one)."""
     canvas = Canvas()
     canvas.palette(BLUE, LIGHT, ORANGE)
     canvas.list.int_uniform(0, 1)
@@ -102,9 +102,9 @@ def _() -> Made:
 
 @scene("shader.stacks")
 def _() -> Made:
-    """Four calls inside each other on the left, five on the right; the stack of calls holds four. The square is orange if
-    control comes back to the first call. On the right the way back is lost, blue (separate), or all stacks are one that
-    is large enough (single)."""
+    """Four calls inside each other on the left, five on the right; the stack of calls holds four. The square is orange
+    if control comes back to the first call. On the right the way back is lost, blue (separate), or all stacks are one
+    that is large enough (single)."""
     canvas = _canvas()
     for box, depth in ((LEFT, CALL_DEPTH), (RIGHT, CALL_DEPTH + 1)):
         procedures = [f".proc p{n} \n nop \n call p{n + 1} \n nop \n .end" for n in reversed(range(1, depth))]
@@ -121,8 +121,8 @@ def _() -> Made:
 
 @scene("shader.end")
 def _() -> Made:
-    """A program shows 1, then 0 instead. The upper half of ENTRYPOINT points behind all instructions on the left: blue. On
-    the right it points between both: blue too (nothing), or the program ends there, orange (entrypoint)."""
+    """A program shows 1, then 0 instead. The upper half of ENTRYPOINT points behind all instructions on the left: blue.
+    On the right it points between both: blue too (nothing), or the program ends there, orange (entrypoint)."""
     canvas = _canvas()
     program = canvas.program("mov o1.xy, c90.y \n between: \n mov o1.xy, c90.x", VALUE + _NUMBERS)
     for box, end in ((LEFT, len(program.code)), (RIGHT, program.labels["between"])):

@@ -18,8 +18,8 @@ def _stencil(canvas: Canvas, function: str, reference: int, operation: str = "ke
 
 @scene("test.order")
 def _() -> Made:
-    """Left, a square that the alpha test lets through sets the stencil; right, one that it rejects does. Orange is drawn
-    where the stencil is set: on the left only (alpha-first), or on both sides (depth-first)."""
+    """Left, a square that the alpha test lets through sets the stencil; right, one that it rejects does. Orange is
+    drawn where the stencil is set: on the left only (alpha-first), or on both sides (depth-first)."""
     canvas = Canvas()
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
@@ -36,8 +36,8 @@ def _() -> Made:
 
 @scene("test.stencil_operands")
 def _() -> Made:
-    """The stencil is 5 everywhere. Blue is drawn where the reference 3 is less, or where 5 is less than the
-    reference 7: on the left under "reference < stored" (reference), on the right under "stored < reference" (stored)."""
+    """The stencil is 5 everywhere. Blue is drawn where the reference 3 is less, or where 5 is less than the reference
+    7: on the left under "reference < stored" (reference), on the right under "stored < reference" (stored)."""
     canvas = Canvas()
     _stencil(canvas, "always", 5, "replace")
     canvas.fill(LEFT, DARK)
@@ -79,8 +79,8 @@ def _() -> Made:
 
 @scene("blend.min_max")
 def _() -> Made:
-    """Light grey is drawn over blue with "minimum" and factors of zero. On the left the equation is "add": black. On the
-    right it is black too (with-factors), or the lesser of both colours, which is blue (plain)."""
+    """Light grey is drawn over blue with "minimum" and factors of zero. On the left the equation is "add": black. On
+    the right it is black too (with-factors), or the lesser of both colours, which is blue (plain)."""
     canvas = Canvas()
     for box, equation in ((LEFT, "add"), (RIGHT, "minimum")):
         canvas.list.blend()

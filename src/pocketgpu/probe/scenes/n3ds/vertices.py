@@ -37,9 +37,9 @@ def _position(canvas: Canvas, box: Box) -> Buffer:
 
 @scene("vertex.alignment")
 def _() -> Made:
-    """A 32-bit number follows bytes in a buffer. On the left its address is a multiple of 4, and it is 1: orange. On the
-    right it is not: read from the next multiple it is 1 too (element), from its own address 0.5, light grey (padding),
-    from the multiple before it 0, blue (address)."""
+    """A 32-bit number follows bytes in a buffer. On the left its address is a multiple of 4, and it is 1: orange. On
+    the right it is not: read from the next multiple it is 1 too (element), from its own address 0.5, light grey
+    (padding), from the multiple before it 0, blue (address)."""
     canvas = Canvas()
     canvas.program("mov o1.xy, v2.x")
     canvas.palette(BLUE, LIGHT, ORANGE)
@@ -70,8 +70,8 @@ def _() -> Made:
 
 @scene("vertex.fixed_and_loaded")
 def _() -> Made:
-    """An attribute has the fixed value 0, and 1 in a buffer. For the left square it is not marked as fixed; for the right
-    one it is, and the square is orange too (loaded), or blue (fixed)."""
+    """An attribute has the fixed value 0, and 1 in a buffer. For the left square it is not marked as fixed; for the
+    right one it is, and the square is orange too (loaded), or blue (fixed)."""
     canvas = _start()
     for box, fixed in ((LEFT, 0), (RIGHT, 1 << _ATTRIBUTE)):
         canvas.list.fixed_attribute(_ATTRIBUTE, _ZERO)

@@ -1,0 +1,1 @@
+"""Commands that editors run: a debug adapter and a language server."""

@@ -1,0 +1,154 @@
+"""`pocketgpu probe`: asks a console how its GPU behaves: makes what is sent, and judges what comes back."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from pocketgpu.cli.parts import complete, terminal
+from pocketgpu.cli.parts.options import debug_option, json_option
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.replay import write_file
+from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.probe.judging import Verdict
+    from pocketgpu.probe.making import Written
+
+_WIDTH: Final = 80
+_MOST_ROWS: Final = 400
+"""Rows of a text; JSON has all of them."""
+_CONSOLES: Final = {"3ds": "3DS", "switch": "Switch"}
+
+
+@click.group(no_args_is_help=True)
+def probe() -> None:
+    """Ask a console how its GPU behaves where documents disagree.
+
+    'make' writes a folder for the memory card of a console: a program, and a small test for each doubtful choice. The
+    program runs them there. 'read' judges what it wrote back.
+    """
+
+
+@probe.command()
+@click.argument("folder", type=click.Path(), metavar="DIR")
+@click.argument("captures", nargs=-1, metavar="[CAPTURES]...")
+@click.option(
+    "--choice", "names", multiple=True, metavar="NAME", shell_complete=complete.choice_names,
+    help="Ask about this choice; may be repeated.  [all that can be asked, if no captures are given]",
+)  # fmt: skip
+@click.option(
+    "--console", type=click.Choice(sorted(_CONSOLES)), default="3ds", show_default=True, help="The console to ask."
+)
+@click.option("--frame", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of each capture.")
+@click.option(
+    "--most", type=click.IntRange(4096), metavar="BYTES",
+    help="The most main memory that a capture may use.  [what the program has]",
+)  # fmt: skip
+@json_option
+@debug_option
+@click.pass_obj
+def make(
+    outcome: Outcome, folder: str, captures: tuple[str, ...], names: tuple[str, ...], console: str, frame: int,
+    most: int | None,
+) -> None:  # fmt: skip
+    """Write a folder for the memory card: the program, a file for each choice, and a README.
+
+    CAPTURES are recordings: one frame of each is run on the console, too, and its picture comes back. The exit code is
+    1 if a file could not be made.
+    """
+    from pocketgpu.probe.consoles.known import probe_console
+    from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
+
+    provider = probe_console(_CONSOLES[console])
+    chosen = names or (() if captures else choices_with_scenes(provider.name))
+    progress = terminal.Progress()
+    written: list[Written] = []
+    try:
+        for one in write_folder(folder, provider, chosen, captures, frame=frame, most=most):
+            written.append(one)
+            progress.show(f"{len(written)} of {len(chosen) + len(captures)}: {one.name}")
+    finally:
+        terminal.clear_progress()
+    place = str(Path(folder) / FOLDER)
+    outcome.extra |= {
+        "folder": place,
+        "files": [{"name": one.name, "bytes": one.size, "reason": one.reason or None} for one in written],
+    }
+    outcome.show = lambda: terminal.say(_made(place, written))
+    if any(one.reason for one in written):
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _made(place: str, written: list[Written]) -> str:
+    whole = [one for one in written if not one.reason]
+    size = sum(one.size for one in whole)
+    lines = [f"{place}: the program and {counted(len(whole), 'file')}, {counted(size, 'byte', form=',')}"]
+    for one in written:
+        if one.reason:
+            lines.append(fill(f"left out: {one.name}: {one.reason}", _WIDTH, subsequent_indent="  "))
+    lines.append("README.txt in it says what to do next.")
+    return "\n".join(lines)
+
+
+@probe.command()
+@click.argument("places", nargs=-1, required=True, metavar="DIR|FILES...")
+@click.option("--evidence", metavar="FILE", help="Write what the console tells as a table of evidence, to be sent in.")
+@json_option
+@debug_option
+@click.pass_obj
+def read(outcome: Outcome, places: tuple[str, ...], evidence: str | None) -> None:
+    """Judge the answers of a console: which value of each choice agrees with it.
+
+    DIR is the folder that was on the memory card, FILES are its files *.answer.pgc. A value agrees if our machine, set
+    to it, leaves exactly the same behind. The exit code is 1 if no value agrees with an answer.
+    """
+    from pocketgpu.probe.evidence import table
+    from pocketgpu.probe.judging import answers_in, judge_files
+
+    found = list(answers_in(list(places)))
+    if not found:
+        raise UsageError("there are no answers", location=places[0], hint="Answers are the files *.answer.pgc.")
+    progress = terminal.Progress()
+    try:
+        verdicts = list(judge_files(found, lambda name, number: progress.show(f"{number} of {len(found)}: {name}")))
+    finally:
+        terminal.clear_progress()
+    outcome.extra["verdicts"] = [one.to_dict() for one in verdicts]
+    if evidence is not None:
+        write_file(Path(evidence), table(verdicts, date.today()).encode(), "--evidence")
+    outcome.show = lambda: terminal.say(_judged(verdicts, evidence))
+    if any(one.nearest for one in verdicts):
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _judged(verdicts: list[Verdict], evidence: str | None) -> str:
+    consoles = dict.fromkeys(one.console for one in verdicts if one.console)
+    lines = [fill(f"from: {console}", _WIDTH, subsequent_indent="  ") for console in consoles]
+    for one in verdicts[:_MOST_ROWS]:
+        lines += _lines(one)
+    if len(verdicts) > _MOST_ROWS:
+        lines.append(f"... and {counted(len(verdicts) - _MOST_ROWS, 'further answer')}; --json has all")
+    tell = sum(one.tells for one in verdicts)
+    lines.append(f"{counted(len(verdicts), 'answer')}: {tell} tell the value, {len(verdicts) - tell} do not")
+    if evidence is not None:
+        lines.append(f"evidence: {evidence}")
+    return "\n".join(lines)
+
+
+def _lines(one: Verdict) -> list[str]:
+    name = one.choice or Path(one.file).name
+    if one.silent:
+        return [fill(f"{name}: says nothing: {one.silent}", _WIDTH, subsequent_indent="    ")]
+    if one.agree:
+        seen = " (seen by a person)" if one.by_eye else ""
+        default = " (the default)" if one.default in one.agree else ""
+        return [f"{name} = {' or '.join(one.agree)}{default}{seen}"]
+    parts = (one.differing or {}).get(one.nearest, ())
+    text = f"{name}: none agrees; nearest is {one.nearest}, which differs in {'; '.join(parts)}"
+    return [fill(text, _WIDTH, subsequent_indent="    ")]

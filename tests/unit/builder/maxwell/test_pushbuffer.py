@@ -15,7 +15,7 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, Packets, PushBuffer
 from pocketgpu.builder.maxwell.packets import MOST_DATA, header
 from pocketgpu.capture.driver import drive
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B06F, B0B5, B197, TWOD
+from pocketgpu.facts.maxwell import B0B5, B06F, B197, TWOD
 from pocketgpu.facts.maxwell.pushbuffers import HEADER
 from pocketgpu.inspect.decode import decode_words
 from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER

@@ -175,7 +175,7 @@ def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] 
     return replace(verdict, **_compared(answer, scene, sent, console, others))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def _sent(choice: str) -> tuple[Sent, str]:
     """What is sent for a choice, and the digest of the file."""
     scene = scene_of(choice)

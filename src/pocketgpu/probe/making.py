@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -51,6 +51,7 @@ def console_of(choice: str) -> str:
     raise UsageError(f"there is no choice {choice!r}", hint="'pocketgpu switches' lists them.")
 
 
+@lru_cache(maxsize=256)
 def sent_of_scene(scene: Scene, most: int | None = None) -> Sent:
     """What a probe is sent for a scene.
 

@@ -15,7 +15,7 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, Packets, PushBuffer
 from pocketgpu.builder.maxwell.packets import MOST_DATA, header
 from pocketgpu.capture.driver import drive
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell import B0B5, B06F, B197, TWOD
 from pocketgpu.facts.maxwell.pushbuffers import HEADER
 from pocketgpu.inspect.decode import decode_words
 from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
@@ -241,6 +241,24 @@ def test_the_host_releases_and_waits() -> None:
     found = np.frombuffer(machine.memory.read(address, 48), np.uint32)
     assert found[0] == 7 and found[4] == 9 and found[8] == 5 and found[9] == 0 and found[10] > 0
     assert not list(machine.events)
+
+
+def test_numbers_of_syncpoints_are_words_of_their_own() -> None:
+    """So that the probe can put a console's own numbers there."""
+    first, second = (INC | 1 << 16 | B06F[f"SYNCPOINT{one}"].word for one in "AB")
+    assert PushBuffer().syncpoint_increment(8).words.tolist()[-2:] == [second, 8 << 8 | 1]
+    assert PushBuffer().syncpoint_wait(8, 2).words.tolist() == [first, 2, second, 8 << 8 | 1 << 4]
+
+
+def test_mappings_begin_at_multiples_of_a_step() -> None:
+    made = MaxwellCaptureBuilder(step=0x10000)
+    places = [made.allocate(size) for size in (1, 0x10000, 0x10001, 4096)]
+    assert places == [0x5_0000_0000, 0x5_0002_0000, 0x5_0004_0000, 0x5_0007_0000]
+    usual = MaxwellCaptureBuilder()
+    assert [usual.allocate(1), usual.allocate(1)] == [0x5_0000_0000, 0x5_0001_1000]
+    for step in (0, -4096, 100):
+        with pytest.raises(UsageError, match=f"cannot begin at multiples of {step}"):
+            MaxwellCaptureBuilder(step=step)
 
 
 def test_syncpoints_are_raised_and_waited_for() -> None:

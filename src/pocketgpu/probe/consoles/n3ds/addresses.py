@@ -1,6 +1,6 @@
 """Which words of a 3DS capture hold addresses of main memory.
 
-A capture is replayed without drawing. For each word of memory it is known which byte of which load put it there, so a
+A capture is replayed. For each word of memory it is known which byte of which load put it there, so a
 word of a command list leads back to the capture. Registers with addresses are known from the facts. Two kinds of words
 are addresses only together with others: offsets of vertex and index buffers count from a common base, and faces of a
 cube texture have the high bits of the first one; both are looked at when something is drawn.
@@ -27,8 +27,9 @@ from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.facts.pica import ATTRIBUTES, LIST_ALIGNMENT, PICA
 from pocketgpu.facts.pica_enums import TEXTURE_TYPE
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.pica.core.observer import Undrawn
+from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.gsp.address_map import AddressMap
+from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.probe.files.sent import Move
 
 PHYSICAL, UNITS, FACE, VIRTUAL = "p", "u", "t", "v"
@@ -99,8 +100,8 @@ _MOST_JUMPS: Final = 4096
 _EYES: Final = tuple(ENTRY_WORDS.index(name) for name in ("left", "right"))
 
 
-def find(contents: Contents) -> Found:
-    """All words that hold addresses of main memory.
+def find(contents: Contents) -> tuple[Found, N3DS]:
+    """All words that hold addresses of main memory, and the machine after the last event.
 
     :raises UsageError: an address cannot be moved, for example because the GPU itself wrote it.
     """
@@ -115,7 +116,7 @@ def find(contents: Contents) -> Found:
             driver.do(runs_of((event,)))
             number += 1
         driver.machine.step_vblank()
-    return Found(tuple(finder.found.values()), frozenset(finder.addresses))
+    return Found(tuple(finder.found.values()), frozenset(finder.addresses)), driver.machine
 
 
 def record_head(event: Event) -> int:
@@ -131,7 +132,7 @@ def record_head(event: Event) -> int:
             return 2
 
 
-class _Finder(Undrawn):
+class _Finder(Observer):
     """Follows a replay. found: by event and offset."""
 
     def __init__(self, contents: Contents) -> None:

@@ -10,17 +10,16 @@ import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.builder.gx import to_virtual
-from pocketgpu.capture.driver import drive
-from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats.pgc import numbers
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Swap, Writes, bytes_of
-from pocketgpu.capture.formats.pgc.traces import PgcTrace, power_on
+from pocketgpu.capture.formats.pgc.traces import power_on
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import ENTRY_WORDS, FLUSH_REGIONS, command_of
 from pocketgpu.facts.memory_map import FCRAM, VRAM
 from pocketgpu.pica.display.screens import framebuffers
 from pocketgpu.pica.gsp.address_map import AddressMap
+from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.probe.consoles.n3ds import addresses
 from pocketgpu.probe.consoles.n3ds.state_list import state_events
 from pocketgpu.probe.files.sent import Sent
@@ -39,15 +38,13 @@ def prepare(contents: Contents, watch: Watch, *, most: int) -> Sent:
     """See `ProbeConsole.prepare`."""
     contents = _with_usual_addresses(contents)
     contents = _with_state_as_events(contents)
-    found = addresses.find(contents)
-    driver = drive(PgcTrace("", contents))
-    driver.play_rest()
+    found, machine = addresses.find(contents)
     loads = [(event.address, len(bytes_of(event.pieces))) for event in _events(contents) if isinstance(event, Load)]
     for address, size in loads:
         if not addresses.in_main(address) and not VRAM.base <= address <= address + size <= VRAM.end:
             raise UsageError(f"{size} bytes are loaded to {address:#x}, which a program of this console does not own")
-    watch = replace(watch, memory=_with_screens(driver, watch, _shown_units(contents)))
-    used = [*loads, *watch.memory, *_written(driver)]
+    watch = replace(watch, memory=_with_screens(machine, watch, _shown_units(contents)))
+    used = [*loads, *watch.memory, *_written(machine)]
     main = addresses.hull(found.addresses, used, PAGE_SIZE)
     if main is not None:
         main = main[0], main[1] + _MARGIN
@@ -161,11 +158,10 @@ def _shows(event: Event, unit: int) -> bool:
     return bool(np.isin(event.addresses, places).any())
 
 
-def _with_screens(driver: N3DSDriver, watch: Watch, units: list[int]) -> tuple[tuple[int, int], ...]:
+def _with_screens(machine: N3DS, watch: Watch, units: list[int]) -> tuple[tuple[int, int], ...]:
     """What is watched, and the framebuffers of these screens; no ranges overlap."""
     ranges = list(watch.memory)
     if watch.pictures:
-        machine = driver.machine
         for unit in units:
             ranges += framebuffers(machine.memory, machine.peek, unit, machine.choices)
     joined: list[tuple[int, int]] = []
@@ -178,12 +174,12 @@ def _with_screens(driver: N3DSDriver, watch: Watch, units: list[int]) -> tuple[t
     return tuple(joined)
 
 
-def _written(driver: N3DSDriver) -> list[tuple[int, int]]:
+def _written(machine: N3DS) -> list[tuple[int, int]]:
     """Pages of main memory that are not zero at the end."""
     ranges = []
-    for region, offset in driver.machine.memory.regions:
+    for region, offset in machine.memory.regions:
         if addresses.in_main(region.base):
-            words = driver.machine.memory.arena[offset : offset + region.size].view(np.uint64)
+            words = machine.memory.arena[offset : offset + region.size].view(np.uint64)
             used = np.flatnonzero(words.reshape(-1, PAGE_SIZE // 8).any(axis=1))
             if len(used):
                 ranges.append((region.base + int(used[0]) * PAGE_SIZE, int(used[-1] - used[0] + 1) * PAGE_SIZE))

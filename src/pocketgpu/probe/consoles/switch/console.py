@@ -8,7 +8,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.errors import UsageError
 from pocketgpu.probe.consoles.switch.prepare import prepare
 from pocketgpu.probe.files.sent import Sent
-from pocketgpu.probe.model.scene import Watch
+from pocketgpu.probe.model.scene import Made, Watch
 
 
 class SwitchProbe:
@@ -28,6 +28,10 @@ class SwitchProbe:
     def first_frame(self, frame: int) -> int:
         """See `ProbeConsole.first_frame`. Only commands can set the state of channels."""
         return 0
+
+    def too_old(self, made: Made, model: str) -> str:
+        """See `ProbeConsole.too_old`: the GPU of all models is the same."""
+        return ""
 
     def unreadable(self, watch: Watch) -> str:
         """See `ProbeConsole.unreadable`."""

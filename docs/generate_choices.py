@@ -117,8 +117,8 @@ def matrix(seen: Mapping[str, list[Row]]) -> list[str]:
     names = sorted({row["recording"] for rows in seen.values() for row in rows})
     lines = [
         "# Choices and recordings", "",
-        f"`pocketgpu doubts` replayed {len(names)} recordings with every value of the choices that they touch. A row is",
-        "a value that changes pictures. Choices that no picture depends on are listed at the end.", "",
+        f"`pocketgpu doubts` replayed {len(names)} recordings with every value of the choices that they touch. A row",
+        "is a value that changes pictures. Choices that no picture depends on are listed at the end.", "",
         "| value | recordings | pixels | most of them in |", "|---|---|---|---|",
     ]  # fmt: skip
     found = []

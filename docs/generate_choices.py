@@ -8,6 +8,7 @@ tables of `facts/choices`; which recordings depend on a choice is in doubts.tsv,
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -26,7 +27,7 @@ from pocketgpu.facts.choices.registers import patterns
 from pocketgpu.facts.choices.told import told
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.facts.maxwell import B06F, CLASSES
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.rules.registry import RULES
 from pocketgpu.probe import NO_SCENE, SCENES, Observation, observe
@@ -40,7 +41,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         name for name in CHOICES if not any(name in names for names in OF_CONSOLE.values())
     ),
 }
-BLOCKS: Final[Mapping[str, Any]] = {"pica": PICA, "external": EXTERNAL, **CLASSES}
+BLOCKS: Final[Mapping[str, Any]] = {
+    "pica": PICA, "external": EXTERNAL, B06F.name: B06F, **{block.name: block for block in CLASSES.values()},
+}  # fmt: skip
+_WITHOUT_PAGE: Final = frozenset(set(BLOCKS) - {"pica", "external", *(block.name for block in CLASSES.values())})
+"""Blocks whose registers have no place in the reference."""
+_ADDRESS: Final = re.compile(r"https?://\S+")
 MOST_REGISTERS: Final = 12
 MOST_RECORDINGS: Final = 12
 _SAME: Final = 0.3
@@ -164,14 +170,24 @@ def evidence(known: Mapping[str, Any]) -> Iterator[str]:
         yield from ("## Evidence", "", "| value | kind | who | what | where |", "|---|---|---|---|---|")
         for row in known["evidence"]:
             who = f"{row['source']}, {row['date']}" if row["date"] else row["source"]
-            where = f"<{row['where']}>" if row["where"].startswith("https://") else escape(row["where"])
-            yield f"| `{row['value']}` | {row['kind']} | {escape(who)} | {escape(row['what'])} | {where} |"
+            cells = (escape(who), escape(row["what"]), linked(row["where"]))
+            yield f"| `{row['value']}` | {row['kind']} | {' | '.join(cells)} |"
         yield ""
+
+
+def linked(text: str) -> str:
+    """A text whose addresses are links."""
+    parts = _ADDRESS.split(text)
+    links = [f"<{address}>" for address in _ADDRESS.findall(text)]
+    return "".join(escape(part) + link for part, link in zip(parts, [*links, ""], strict=True))
 
 
 def concerned(choice: Choice) -> Iterator[str]:
     """The registers that it is about, and the rules of `check` that name it."""
-    links = [f"[{register.name}](#{anchor(register)})" for register in registers(choice)]
+    links = [
+        f"`{register.name}`" if block in _WITHOUT_PAGE else f"[{register.name}](#{anchor(register)})"
+        for block, register in registers(choice)
+    ]
     if links:
         more = f" and {len(links) - MOST_REGISTERS} more" if len(links) > MOST_REGISTERS else ""
         yield from ("## Registers", "", f"It is about {', '.join(links[:MOST_REGISTERS])}{more}.", "")
@@ -183,11 +199,11 @@ def concerned(choice: Choice) -> Iterator[str]:
         yield from (f"[`pocketgpu check`](../../../guides/check.md) names it by {', '.join(named)}.", "")
 
 
-def registers(choice: Choice) -> list[Register]:
-    """The registers that the table names for a choice."""
+def registers(choice: Choice) -> list[tuple[str, Register]]:
+    """The registers that the table names for a choice, with the name of their block."""
     wanted = [(block, pattern) for name, block, pattern in patterns() if name == choice.name]
     return [
-        register for block, pattern in wanted for register in BLOCKS[block]
+        (block, register) for block, pattern in wanted for register in BLOCKS[block]
         if register.known and fnmatchcase(register.name, pattern)
     ]  # fmt: skip
 

@@ -32,7 +32,6 @@ from support.pages import (
 from support.pages import PAGES as EXAMPLES
 
 from pocketgpu.cli.app import COMMANDS
-from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
 

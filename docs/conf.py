@@ -12,7 +12,8 @@ sys.path[:0] = [str(HERE), str(HERE / "extensions"), str(SOURCE)]
 # Kernels of notebooks run the same package.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
 
-import generate_registers  # noqa: E402  (found by the path above)
+import generate_choices  # noqa: E402  (found by the path above)
+import generate_registers  # noqa: E402
 
 import pocketgpu  # noqa: E402
 
@@ -28,7 +29,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["notebooks.css"]
+html_css_files = ["notebooks.css", "choices.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.
@@ -56,6 +57,7 @@ if not WIDGET.is_file():
 
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
+generate_choices.generate(HERE / "reference" / "generated")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

@@ -14,9 +14,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from pocketgpu.facts.choices import CHOICES
-from pocketgpu.facts.choices.certainty import certainty, reason
-from pocketgpu.facts.choices.told import sources
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.maxwell import CLASSES, Method
@@ -56,7 +53,6 @@ def generate(folder: Path) -> list[Path]:
         pages[f"switch-{block.name}"] = page(f"{block.engine[0].upper()}{block.engine[1:]} methods", intro, block)
     pages["switch-structures"] = structures()
     pages["switch-shaders"] = reference.page()
-    pages["choices"] = choices()
     written = []
     for name, text in pages.items():
         path = folder / f"{name}.md"
@@ -159,22 +155,6 @@ def access(register: Register) -> str:
     if register.writable not in (0, 0xFFFFFFFF):
         words += f", writable bits 0x{register.writable:08X}"
     return words + (", a write triggers an action" if register.trigger else "")
-
-
-def choices() -> str:
-    """The page of doubtful behaviour."""
-    lines = [
-        "# Doubtful behaviour",
-        "",
-        "Where the documents disagree, or nobody knows, the behaviour is a choice. `--set NAME=VALUE` and",
-        "`N3DS(switches={...})` select a value; the first value is the default.",
-        "",
-    ]
-    for choice in CHOICES.values():
-        lines += [f"## {choice.name}", "", escape(choice.doc), ""]
-        lines += [f"- `{value}`: {escape(said)}" for value, said in sources(choice).items()]
-        lines += ["", f"Certainty of the default: {certainty(choice)}. {escape(reason(choice))}".rstrip(), ""]
-    return "\n".join(lines)
 
 
 def escape(text: str) -> str:

@@ -32,7 +32,6 @@ from support.pages import (
 from support.pages import PAGES as EXAMPLES
 
 from pocketgpu.cli.app import COMMANDS
-from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
 
@@ -275,9 +274,6 @@ def test_a_register_page_says_what_the_table_says(generate: Callable[[Path], lis
         "## LIGHTING_LUT_DATA0 to LIGHTING_LUT_DATA7\n\nId 0x1C8 to 0x1CF, physical 0x10401720 to 0x1040173C"
         in lighting
     )
-    doubts = (tmp_path / "choices.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+)$", doubts, re.MULTILINE) == list(CHOICES)
-    assert "- `16-byte`: 3dbrew, Azahar, Panda3DS, 3Beans" in doubts
 
 
 def test_the_reference_is_the_same_every_time(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:

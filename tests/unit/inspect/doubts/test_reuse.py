@@ -1,0 +1,115 @@
+"""Replays under other values use what they can of the usual one, and show the same as a replay from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.doubtful_scenes import stencil_now_and_then
+
+import pocketgpu
+from pocketgpu.capture import Capture
+from pocketgpu.errors import PocketGPUError
+from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
+from pocketgpu.inspect.doubts import doubts
+from pocketgpu.inspect.doubts.replays import touched
+from pocketgpu.inspect.doubts.usual import UsualReplay
+
+STENCIL = "test.stencil_write"
+(OTHER,) = CHOICES[STENCIL].alternatives
+
+
+def whole(capture: Capture, count: int, values: Mapping[str, str]) -> Any:
+    """Digests of all pictures of a replay from the start, or its error."""
+    try:
+        frames = capture.render(frames=range(count), switches=values)
+        return {frame.index: {name: one.array.tobytes() for name, one in frame.screens.items()} for frame in frames}
+    except PocketGPUError as error:
+        return str(error)
+
+
+def reused(usual: UsualReplay, values: Mapping[str, str], touching: Any) -> Any:
+    try:
+        pictures = usual.under(values, touching).pictures
+    except PocketGPUError as error:
+        return str(error)
+    return {number: {name: one.tobytes() for name, one in screens.items()} for number, screens in pictures.items()}
+
+
+def check_all(capture: Capture, count: int, names: list[str]) -> UsualReplay:
+    """Every value of some choices: the same pictures as from the start."""
+    touching = touched(capture, count)
+    usual = UsualReplay(capture, range(count), 1, {}, [touching.get(name, ()) for name in names])
+    assert {number: {name: one.tobytes() for name, one in screens.items()}
+            for number, screens in usual.pictures.items()} == whole(capture, count, {})  # fmt: skip
+    for name in names:
+        for value in CHOICES[name].alternatives:
+            values = {name: value}
+            assert reused(usual, values, touching.get(name, ())) == whole(capture, count, values), (name, value)
+    return usual
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Capture:
+    """Frames 1 and 4 of 7 have the disputed case; frame 2 clears the stencil, frame 5 does not."""
+    path = tmp_path_factory.mktemp("reuse") / "stencil.ctf"
+    path.write_bytes(stencil_now_and_then("-s--s--", clears={2}))
+    return pocketgpu.open(path)
+
+
+def test_frames_before_and_after_the_disputed_ones_are_not_replayed(scene: Capture) -> None:
+    touching = touched(scene)
+    assert touching[STENCIL] == {1, 4}
+    usual = UsualReplay(scene, range(7), 1, {}, [touching[STENCIL]])
+    found = usual.under({STENCIL: OTHER}, touching[STENCIL])
+    # Frame 2 makes the state usual again, so frame 3 is not replayed; after frame 4 nothing does.
+    assert found.frames == {1, 2, 4, 5, 6}
+    assert (usual.work.frames, usual.work.of) == (5, 7) and usual.work.draws < usual.work.draws_of
+    assert reused(usual, {STENCIL: OTHER}, touching[STENCIL]) == whole(scene, 7, {STENCIL: OTHER})
+    parted = [number for number in range(7) if found.pictures[number] is not usual.pictures[number]]
+    assert parted == [1, 2, 4, 5, 6], "pictures of frames that were not replayed are the usual ones"
+
+
+def test_a_choice_that_nothing_touches_takes_no_replay(scene: Capture) -> None:
+    found = doubts(scene, ["lighting.lut", "display.latch"])
+    assert found.tried and found.partings == () and found.work.frames == 0 and found.work.of == 7 * len(found.tried)
+    assert found.to_json()["replayed"]["frames"] == 0
+    assert f"replayed 0 of {found.work.of} frames" in str(found)
+
+
+def test_wrong_sets_of_frames_would_be_noticed(scene: Capture) -> None:
+    """The property that these tests check does not hold by itself: without frame 1, frames 1 and 2 are wrong."""
+    usual = UsualReplay(scene, range(7), 1, {}, [{4}])
+    assert reused(usual, {STENCIL: OTHER}, {4}) != whole(scene, 7, {STENCIL: OTHER})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_scenes_are_as_from_the_start(seed: int, tmp_path: Path) -> None:
+    chance = np.random.default_rng(seed)
+    count = 6
+    kinds = "".join(chance.choice(["-", "s", "t"], count))
+    path = tmp_path / "scene.ctf"
+    path.write_bytes(stencil_now_and_then(kinds, clears={n for n in range(count) if chance.random() < 0.5}))
+    check_all(pocketgpu.open(path), count, [STENCIL, "test.untested_depth_write", "depth.bits", "list.jump_value"])
+
+
+def test_every_value_on_the_sample_of_the_3ds(sample_path: Path) -> None:
+    names = ["list.end_match", "texture.expand", "lighting.lut", "display.expand", "gsp.alignment"]
+    usual = check_all(pocketgpu.open(sample_path), 3, names)
+    assert 0 < usual.work.frames < usual.work.of
+
+
+def test_every_value_on_the_sample_of_the_switch(sample_path: Path) -> None:
+    path = sample_path.with_name("sample_switch.mxcap.zip")
+    usual = check_all(pocketgpu.open(path), 3, [*OF_CONSOLE["Switch"]][:20])
+    assert 0 < usual.work.frames < usual.work.of
+
+
+def test_textures_of_draws_touch_how_coordinates_are_rounded(shared_dir: Path) -> None:
+    """No record says what programs of draws sample, so every draw may."""
+    capture = pocketgpu.open(shared_dir / "captures" / "switch" / "ex04_textured_cube_320x180.mxcap.zip")
+    found = doubts(capture, ["texture.fraction"], range(1))
+    assert found.work.frames == 1 and [one.choice for one in found.partings] == ["texture.fraction"]

@@ -146,6 +146,14 @@ def play(data: bytes, dirt: PushBuffer | None = None) -> tuple[np.ndarray, set[s
     return driver.shown(0)[SCREEN].array, {event.id for event in machine.events}
 
 
+@pytest.mark.parametrize("choice", EXPECTED)
+def test_a_scene_shows_one_choice_only(choice: str) -> None:
+    """What the other choices are makes no difference, so that a console can be asked about each alone."""
+    others = {name: CHOICES[name].alternatives[0] for name in EXPECTED if name != choice}
+    made, other = SCENES[choice].made, CHOICES[choice].alternatives[0]
+    assert observe(made, {**others, choice: other}).differences(observe(made, {choice: other})) == ()
+
+
 _LEFT = ("SET_FALCON", "SET_REPORT_SEMAPHORE_D", "SET_MME_SHADOW_RAM")
 """Methods that do something, besides setting a register."""
 

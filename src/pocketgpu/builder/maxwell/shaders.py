@@ -87,7 +87,8 @@ def shader(
     :param barriers: whether each instruction waits for the results of those before it, as a real GPU needs it. Without
         that the text must have scheduling fields for a real GPU.
     :param fields: other fields of the header.
-    :raises UsageError: there is no such stage, pass_through of another stage than geometry, or a field that the header does not have or cannot hold.
+    :raises UsageError: there is no such stage, a stage that passes no vertices on should, or a field that the header
+        does not have or cannot hold.
     :raises SassError: the text is not a valid program.
     """
     if stage not in STAGES:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 from textwrap import shorten
 from time import monotonic, process_time
 
@@ -66,14 +67,14 @@ def main() -> None:
     if arguments.check:
         os.environ["POCKETGPU_CACHE"] = "off"
     different = 0
-    archive.SHIPPED.mkdir(exist_ok=True)
+    os.makedirs(archive.SHIPPED, exist_ok=True)
     for target in targets(arguments.level):
         for room in making.ROOMS:
             begun = monotonic()
             images = making.images(room, target, arguments.workers)
             data = archive.encode(room, images)
             with making_for(target):
-                path = archive.SHIPPED / archive.file_name(room)
+                path = Path(archive.SHIPPED, archive.file_name(room))
             text = f"{path.name}: {len(images)} kernels, {len(data) >> 10} KiB, {monotonic() - begun:.0f} s"
             if arguments.check:
                 same = path.is_file() and path.read_bytes() == data

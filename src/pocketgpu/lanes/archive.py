@@ -11,17 +11,17 @@ milliseconds; its digest is verified before.
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from pocketgpu.digests import blake2b
 from pocketgpu.lanes import code_image, object_cache, recipes
 from pocketgpu.lanes.target import host
 
-SHIPPED: Final = Path(__file__).resolve().parents[1] / "data" / "kernels"
+SHIPPED: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "data", "kernels")
 """Where the files of the package are. A clone has none; `pocketgpu cache make` writes into the cache."""
 SUFFIX: Final = ".kernels"
 _MAGIC: Final = b"pgpukrn2"
@@ -128,7 +128,9 @@ def keep(room: str, data: bytes) -> None:
 
 def _files(room: str) -> Iterator[tuple[str, bytes]]:
     with contextlib.suppress(OSError):
-        yield "package", (SHIPPED / file_name(room)).read_bytes()
+        with open(os.path.join(SHIPPED, file_name(room)), "rb") as file:
+            data = file.read()
+        yield "package", data
     kept = object_cache.read(_key(room))
     if kept is not None:
         yield "cache", kept

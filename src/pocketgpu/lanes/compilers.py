@@ -14,7 +14,6 @@ import pickle
 import struct
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ LENGTH: Final = struct.Struct("<I")
 """Before each message."""
 MADE, FAILED = b"\1", b"\0"
 """Answers."""
-_ROOT: Final = str(Path(__file__).resolve().parents[2])
+_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _PROGRAM: Final = "import sys; sys.path[:] = {path!r}; from pocketgpu.lanes.compiling import serve; serve()"
 _GRACE: Final = 0.1
 """Seconds that processes have to end by themselves, which takes some milliseconds."""

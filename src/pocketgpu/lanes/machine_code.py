@@ -14,7 +14,6 @@ import os
 import threading
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from pocketgpu.digests import blake2b
@@ -149,7 +148,10 @@ def _compiler() -> bytes:
     """The version of llvmlite, which says which LLVM it holds, without importing it."""
     found = find_spec("llvmlite")
     try:
-        return (Path(found.origin).parent / "_version.py").read_bytes() if found and found.origin else b""
+        if not (found and found.origin):
+            return b""
+        with open(os.path.join(os.path.dirname(found.origin), "_version.py"), "rb") as file:
+            return file.read()
     except OSError:
         return b""
 

@@ -15,9 +15,12 @@ import re
 import stat
 import sys
 import warnings
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pocketgpu.digests import blake2b
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
 KERNEL, INDEX = "o", "index"
@@ -29,42 +32,64 @@ LIMITS = {KERNEL: LIMIT_BYTES, INDEX: INDEX_LIMIT_BYTES}
 TRIM_EVERY = 64
 _stored = itertools.count()
 _OUR_NAME = r"[0-9a-f]{40}\.(\w+)"
-_checked: dict[str, Path | None] = {}
+_checked: dict[str, str | None] = {}
 
 
 def default_folder() -> Path:
     """The per-user cache folder of this system."""
+    from pathlib import Path
+
+    return Path(_default())
+
+
+def _default() -> str:
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(_of_user("~"), "AppData", "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = os.path.join(_of_user("~"), "Library", "Caches")
     else:
         xdg = os.environ.get("XDG_CACHE_HOME", "")
-        base = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
-    return base / "pocketgpu" / "kernels"
+        base = xdg if os.path.isabs(xdg) else os.path.join(_of_user("~"), ".cache")
+    return os.path.join(base, "pocketgpu", "kernels")
 
 
-def _is_private(folder: Path) -> bool:
+def _of_user(path: str) -> str:
+    """A path with the home folder for "~". Raises RuntimeError if there is none."""
+    found = os.path.expanduser(path)
+    if found.startswith("~"):
+        raise RuntimeError("Could not determine home directory.")
+    return found
+
+
+def _is_private(folder: str) -> bool:
     if not hasattr(os, "getuid"):
         return True  # Windows: the profile folder's own access list protects it
-    info = folder.lstat()
+    info = os.lstat(folder)
     return stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o022
 
 
 def folder() -> Path | None:
     """The folder in use, made on first need; None when caching is off or the folder cannot be trusted."""
+    from pathlib import Path  # which loads readers of web addresses, and a start needs none
+
+    found = _place()
+    return None if found is None else Path(found)
+
+
+def _place() -> str | None:
+    """See `folder`."""
     setting = os.environ.get("POCKETGPU_CACHE", "")
     if setting not in _checked:
         _checked[setting] = _prepare(setting)
     return _checked[setting]
 
 
-def _prepare(setting: str) -> Path | None:
+def _prepare(setting: str) -> str | None:
     if setting == "off":
         return None
     try:
-        place = Path(setting).expanduser().absolute() if setting else default_folder()
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = os.path.join(os.getcwd(), _of_user(setting)) if setting else _default()
+        os.makedirs(place, 0o700, exist_ok=True)
         if _is_private(place):
             return place
         reason = "others own it or can write to it"
@@ -77,25 +102,26 @@ def _prepare(setting: str) -> Path | None:
 
 def read(key: str, kind: str = KERNEL) -> bytes | None:
     """What is stored under `key`, or None. A damaged entry is removed."""
-    place = folder()
+    place = _place()
     if place is None:
         return None
-    path = place / f"{key}.{kind}"
+    path = os.path.join(place, f"{key}.{kind}")
     try:
-        blob = path.read_bytes()
+        with open(path, "rb") as file:
+            blob = file.read()
     except OSError:
         return None
     head, data = blob[: len(_MAGIC) + 20], blob[len(_MAGIC) + 20 :]
     if head != _MAGIC + blake2b(data, digest_size=20, key=key.encode()).digest():
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
         return None
     return data
 
 
 def write(key: str, data: bytes, kind: str = KERNEL) -> None:
     """Store an entry atomically. If that fails, the run goes on without."""
-    place = folder()
+    place = _place()
     if place is None:
         return
     import tempfile  # slow to import, and hardly anything is stored while a command starts
@@ -105,9 +131,11 @@ def write(key: str, data: bytes, kind: str = KERNEL) -> None:
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         with os.fdopen(handle, "wb") as f:
             f.write(_MAGIC + blake2b(data, digest_size=20, key=key.encode()).digest() + data)
-        os.replace(name, place / f"{key}.{kind}")
+        os.replace(name, os.path.join(place, f"{key}.{kind}"))
         if kind != KERNEL or next(_stored) % TRIM_EVERY == 0:
-            trim(place, LIMITS[kind], kind)
+            from pathlib import Path
+
+            trim(Path(place), LIMITS[kind], kind)
     except OSError:  # a full disk; or, on Windows, another process has the entry open right now
         if name is not None:
             with contextlib.suppress(OSError):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pocketgpu.digests import blake2b
@@ -73,7 +72,7 @@ def source(room: str = "") -> bytes | None:
     The bytes of all files are read when a size or a time of them has changed, which takes five times as long as asking
     for these; the cache keeps the digest that they led to.
     """
-    root = str(Path(__file__).resolve().parents[1])
+    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     rooms = (*BELOW, room) if room in MACHINES else ()
     try:
         files = _files(root, rooms)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -44,6 +43,9 @@ from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")
@@ -176,16 +178,21 @@ def _columns(pairs: tuple[tuple[int, int], ...]) -> tuple[Words, Words]:
 
 def memory_path(path: str | os.PathLike[str]) -> Path:
     """The path of the memory file of the log at `path`, packed or not; the plain name if there is none."""
-    log = Path(path)
-    name = log.name
+    from pathlib import Path  # which loads readers of web addresses, and a start needs none
+
+    return Path(_memory_path(os.fspath(path)))
+
+
+def _memory_path(path: str) -> str:
+    folder, name = os.path.split(path)
     packing = next((p for p in _PACKINGS[1:] if name.lower().endswith(p)), "")
     name = name[: len(name) - len(packing)]
     for ending in (".json", ".gx"):
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
-    plain = log.with_name(f"{name}.mem.bin")
-    candidates = (plain.with_name(plain.name + p) for p in (packing, *_PACKINGS))
-    return next((candidate for candidate in candidates if candidate.is_file()), plain)
+    plain = os.path.join(folder, f"{name}.mem.bin")
+    candidates = (plain + p for p in (packing, *_PACKINGS))
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), plain)
 
 
 def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
@@ -193,7 +200,8 @@ def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
 
     Raises CaptureError for something that is not a log, and for a memory file that is missing, damaged or too short.
     """
-    return _GxLogParser(os.fspath(path), data).parse(memory_path(path))
+    file = os.fspath(path)
+    return _GxLogParser(file, data).parse(_memory_path(file))
 
 
 def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
@@ -211,7 +219,8 @@ class _GxLogParser(Document):
         self.translate = Translator(DEFAULTS)
 
     # -- parsing ----------------------------------------------------------------------------------------------------
-    def parse(self, memory: bytes | Path) -> GxLog:
+    def parse(self, memory: bytes | str) -> GxLog:
+        """memory: the bytes of the memory file, or its path."""
         document = self.as_object(self.document(), "the document")
         self.check_version(document, VERSION)
         ranges = self.ranges(self.as_list(self.member(document, "virt_to_phys", "the document"), "virt_to_phys"))
@@ -236,13 +245,13 @@ class _GxLogParser(Document):
         log.other_files = self.read_files
         return log
 
-    def read_memory(self, path: Path) -> None:
-        self.memory_name = str(path)
-        self.read_files = (str(path),)
-        if not path.is_file():
+    def read_memory(self, path: str) -> None:
+        self.memory_name = path
+        self.read_files = (path,)
+        if not os.path.isfile(path):
             raise CaptureError(
                 "the memory file of the log is missing",
-                file=str(path),
+                file=path,
                 hint="A GX log is two files: keep NAME.mem.bin beside NAME.gx.json.",
             )
         self.memory = container.read(path)

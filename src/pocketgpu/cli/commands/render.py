@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +27,7 @@ from pocketgpu.cli.parts.replay import (
     Shown,
     describe_frame,
     frames_of,
-    make_directory,
+    make_folder,
     median,
     no_picture_hint,
     open_capture,
@@ -136,9 +135,7 @@ def render(
         return
     if out is not None and os.path.realpath(out) == os.path.realpath(expect):
         raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
-    from pocketgpu.cli.parts.expect import Expected
-
-    expected = Expected(expect, tolerance or 0, frames, layout)
+    expected = _goldens(expect, tolerance or 0, frames, layout)
     span = frames if frames or out or animate else expected.span
     try:
         render_capture(
@@ -156,11 +153,17 @@ def render(
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
+def _goldens(folder: str, tolerance: int, frames: FrameSpan | None, layout: str | None) -> Expected:
+    from pocketgpu.cli.parts.expect import Expected  # most runs compare nothing
+
+    return Expected(folder, tolerance, frames, layout)
+
+
 class _Writer:
     """Writes the pictures of a frame while the next one is replayed. directory, digests: see `write_screens`. frames:
     gets the description of each frame whose pictures are written."""
 
-    def __init__(self, directory: Path | None, digests: bool, frames: list[dict[str, Any]]) -> None:
+    def __init__(self, directory: str | None, digests: bool, frames: list[dict[str, Any]]) -> None:
         self.pictures = 0
         self._directory, self._digests = directory, digests
         self._frames, self._entry = frames, dict[str, Any]()
@@ -211,9 +214,10 @@ def render_capture(
     wanted = frames_of(capture, span, outcome)
     if layout is not None and len(capture.provider.screens) == 1:
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
-    directory = make_directory(out) if out is not None else None
+    if out is not None:
+        make_folder(out)
     outcome.add_events(capture.warnings)
-    writer = _Writer(directory, outcome.json, outcome.frames)
+    writer = _Writer(out, outcome.json, outcome.frames)
     try:
         for frame in replay(capture, wanted, threads, choices, forced):
             entry = describe_frame(frame)
@@ -235,7 +239,7 @@ def render_capture(
         raise NoPictureError(reason, location=path, hint=hint)
     if film is not None and animate is not None:
         data = film.finish()
-        write_file(Path(animate), data, "--animate")
+        write_file(animate, data, "--animate")
         width, height = film.size
         outcome.extra["animation"] = {
             "file": animate,
@@ -312,7 +316,8 @@ def shown_counts(frames: list[dict[str, Any]]) -> list[str]:
 
 
 def _row(entry: dict[str, Any], counts: list[str]) -> tuple[str, ...]:
-    names = [Path(screen["file"]).name if "file" in screen else name for name, screen in entry["screens"].items()]
+    screens = entry["screens"].items()
+    names = [os.path.basename(screen["file"]) if "file" in screen else name for name, screen in screens]
     return (
         f"f{entry['index']}",
         *(f"{entry[key]:,}" for key in counts),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pocketgpu.cli.parts.beside import Beside
@@ -19,6 +19,8 @@ from pocketgpu.errors import CaptureError, NoPictureError, UsageError
 from pocketgpu.events import Event
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pocketgpu.capture import Capture, Frame
     from pocketgpu.cli.parts.outcome import Outcome
 
@@ -111,33 +113,46 @@ def no_picture_hint(capture: Capture) -> tuple[str, str]:
 
 def make_directory(path: str) -> Path:
     """Create the folder for the pictures, with its parents."""
-    directory = Path(path)
+    from pathlib import Path  # which loads readers of web addresses; a start that needs none calls `make_folder`
+
+    make_folder(path)
+    return Path(path)
+
+
+def make_folder(path: str) -> None:
+    """Create a folder with its parents."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)
     except (OSError, ValueError) as error:
         raise _cannot_write("cannot create the folder", path, error) from error
-    return directory
 
 
-def write_file(path: Path, data: bytes, option: str = "--out") -> None:
+def write_file(path: str | Path, data: bytes, option: str = "--out") -> None:
     """Write a file atomically: an interrupted run leaves no partial picture under the final name. A device or a pipe
     of that name is written to, not replaced.
 
     option: the option that names the file, for the hint of the UsageError.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    folder, name = os.path.split(path)
+    partial = os.path.join(folder, f".{name}.{os.getpid()}.part")
     try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
+        if os.path.exists(path) and not os.path.isfile(path):
+            _write(path, data)
             return
         try:
-            partial.write_bytes(data)
+            _write(partial, data)
             os.replace(partial, path)
         except BaseException:
-            partial.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
             raise
     except (OSError, ValueError) as error:
         raise _cannot_write("cannot write the file", str(path), error, option) from error
+
+
+def _write(path: str | Path, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def describe_frame(frame: Frame) -> dict[str, Any]:
@@ -166,7 +181,7 @@ class Shown(Protocol):
 
 
 def write_screens(
-    index: int, screens: Mapping[str, Shown], directory: Path | None, digests: bool
+    index: int, screens: Mapping[str, Shown], directory: str | Path | None, digests: bool
 ) -> dict[str, dict[str, Any]]:
     """Write every screen of frame `index` as `f<index>.<screen>.png`; without a directory only describe them.
 
@@ -178,9 +193,8 @@ def write_screens(
     for name, screen in screens.items():
         entry = written[str(name)] = {}
         if directory is not None:
-            path = directory / f"f{index}.{name}.png"
+            path = entry["file"] = os.path.join(directory, f"f{index}.{name}.png")
             write_file(path, files[name]())
-            entry["file"] = str(path)
         height, width = screen.array.shape[:2]
         entry |= {"width": int(width), "height": int(height)}
         if digests:

@@ -16,6 +16,7 @@ import pocketgpu
 from pocketgpu import capture
 from pocketgpu.capture.pgc import parse
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
+from pocketgpu.guests.switch.abi import layout
 from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.judging import Verdict, answers_in, judge, read_file
 from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
@@ -83,6 +84,9 @@ def test_an_answer_shows_what_the_console_showed(card: Path) -> None:
     with run(card) as app:
         picture = app.screen.array
         assert app.console.text.count("begins") == 2 and picture.max() == 255, "it says on the screen what it does"
+        kernel = app.console.kernel
+        assert len(kernel.handles) == 2, "the loader's own: the next program finds all services free"
+        assert kernel.uses.at(layout.HEAP)[0] == kernel.uses.at(layout.HEAP + (64 << 20))[0], "no memory is lent"
     for name, value in ((CLEAR, "clear"), ("channel.deadlock", "continue")):
         assert value == CHOICES[name].default
         shown = next(iter(capture.open(answer(card, name)).render())).screens["screen"].array

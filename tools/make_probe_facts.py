@@ -68,9 +68,11 @@ WRITTEN = {
 """Beginnings of names of registers that a sent file may write; further ones of the displays are in DISPLAY."""
 DISPLAY = ("FORMAT", "SELECT", "STRIDE", "BORDER_COLOR")
 """What a sent file may write of each display controller. Timing is left alone: a screen may not like all of it."""
+COLOR_TABLE = ("LUT_INDEX", "LUT_DATA")
+"""What it may write besides; the program puts the usual table back."""
 NAMED = (
     "PSC0_CONTROL", "PSC1_CONTROL", "PPF_CONTROL", "PDC0_ADDRESS_A0", "PDC0_FORMAT", "PDC0_SELECT", "PDC0_STRIDE",
-    "PDC1_ADDRESS_A0", "VRAM_POWER", "HARDWARE_ID",
+    "PDC1_ADDRESS_A0", "VRAM_POWER", "HARDWARE_ID", "PDC0_LUT_INDEX", "PDC0_LUT_DATA",
 )  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def registers() -> Iterator[str]:
     for block, beginnings in (("EXTERNAL", WRITTEN["EXTERNAL"]), ("LCD", WRITTEN["LCD"])):
         source: RegisterBlock = EXTERNAL if block == "EXTERNAL" else LCD
         written += [one.address for one in source if one.name.startswith(beginnings)]
-    written += [EXTERNAL[f"PDC{unit}_{name}"].address for unit in range(2) for name in DISPLAY]
+    written += [EXTERNAL[f"PDC{unit}_{name}"].address for unit in range(2) for name in (*DISPLAY, *COLOR_TABLE)]
     yield table("WRITTEN", "Registers that a sent file may write: first address, end.", runs(sorted({*written})))
     shown = [EXTERNAL[f"PDC{unit}_{name}"].address for unit in range(2) for name in DISPLAY]
     shown += [one.address for one in EXTERNAL if one.name.startswith(("PDC0_ADDRESS", "PDC1_ADDRESS"))]

@@ -13,6 +13,7 @@ static struct { u32 address, value; } shown[SHOWN_MOST];  /* last writes to regi
 static u32 shown_count;
 static struct { u32 address, value; } usual[SHOWN_MOST];  /* what they and VRAM_POWER were before */
 static u32 usual_count;
+static bool table_written[2];                            /* the colour table of a screen */
 
 /* Texts that the screens and their registers may need again. */
 TEXT(console, 128);
@@ -118,6 +119,8 @@ static const char *play(struct sent *sent, const struct event *event) {
     case EVENT_WRITE:
         gpu_begin_wait(units = gpu_units_of_write(event->address, event->value));
         note_shown(event);
+        if (event->address == PDC0_LUT_DATA) table_written[0] = true;
+        if (event->address == PDC0_LUT_DATA + PDC_STEP) table_written[1] = true;
         if (event->mask == 0xFFFFFFFFu) note_refused(gpu_write(event->address, event->value), event);
         else note_refused(gpu_write_part(event->address, event->value, event->mask), event);
         break;
@@ -339,7 +342,7 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
     u32 next = shown_value(PDC0_SELECT + step) & SELECT_NEXT, size = kind == 0 ? 4 : kind == 1 ? 3 : 2;
     u32 address = moved_back(sent, shown_value(PDC0_ADDRESS_A0 + step + 4 * next)), all = (width - 1) * stride + HEIGHT * size;
     struct sha256 to;
-    if (fill & FILL_ON || kind > HIGHEST_FORMAT || stride > 4096 || all > STAGING) return false;
+    if (fill & FILL_ON || table_written[screen] || kind > HIGHEST_FORMAT || stride > 4096 || all > STAGING) return false;
     if (screen ? format & FORMAT_INTERLACE : (format & ALL_FIELDS) != FORMAT_SCAN_DOUBLING) return false;
     u8 *from;
     if (in_main(sent, address, all)) {
@@ -365,6 +368,17 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
     return true;
 }
 
+/* The displays as they were before the file: their registers, and tables that change no colour. */
+static void leave_as_usual(void) {
+    enum { LEVELS = 256, EACH_CHANNEL = 0x010101 };
+    for (u32 n = 0; n < usual_count; n++) gpu_write(usual[n].address, usual[n].value);
+    for (u32 screen = 0; screen < 2; screen++) {
+        if (!table_written[screen]) continue;
+        gpu_write(PDC0_LUT_INDEX + screen * PDC_STEP, 0);
+        for (u32 level = 0; level < LEVELS; level++) gpu_write(PDC0_LUT_DATA + screen * PDC_STEP, level * EACH_CHANNEL);
+    }
+}
+
 /* -- all together --------------------------------------------------------------------------------------------------- */
 void run_file(struct sent *sent, const char *reason, const char *digest, struct place main, u8 *between, const char *path,
               struct text *told) {
@@ -373,6 +387,7 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
     TEXT(end, 128);
     clear(&seen); clear(&hung); clear(&refused); clear(&registers); clear(&interrupts); clear(&moved); clear(&end);
     hung_count = shown_count = 0;
+    table_written[0] = table_written[1] = false;
     main_at = main;
     staging = between;
     if (reason) {
@@ -407,7 +422,7 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
     for (u32 n = 0; n < 2; n++) answer.pictures[n] = picture(sent, n, answer.picture[n]);
     if (sent->look.size) ask_person(sent);
     write_answer(&answer, path);
-    for (u32 n = 0; n < usual_count; n++) gpu_write(usual[n].address, usual[n].value);
+    leave_as_usual();
     put(told, end.at);
     if (hung.size) { put(told, ", hung: "); put(told, hung.at); }
     if (output.bad) put(told, ", but the answer could not be written");

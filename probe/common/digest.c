@@ -1,16 +1,21 @@
 #include "digest.h"
 
 u32 crc32(u32 crc, const void *data, u32 size) {
-    static u32 table[256];
-    if (!table[1])
-        for (u32 n = 0; n < 256; n++) {
-            u32 word = n;
+    static u32 tables[4][256];                           /* of a byte, and of one with one to three behind it */
+    if (!tables[0][1])
+        for (u32 n = 0; n < 4 * 256; n++) {
+            u32 word = n < 256 ? n : tables[n / 256 - 1][n & 255];
             for (u32 bit = 0; bit < 8; bit++) word = word >> 1 ^ (word & 1 ? 0xEDB88320u : 0);
-            table[n] = word;
+            tables[n / 256][n & 255] = word;
         }
     const u8 *at = data;
     crc = ~crc;
-    while (size--) crc = crc >> 8 ^ table[(crc ^ *at++) & 255];
+    for (; size && (uintptr_t)at & 3; size--) crc = crc >> 8 ^ tables[0][(crc ^ *at++) & 255];
+    for (; size >= 4; size -= 4, at += 4) {
+        crc ^= *(const u32 *)(const void *)at;
+        crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^ tables[0][crc >> 24];
+    }
+    while (size--) crc = crc >> 8 ^ tables[0][(crc ^ *at++) & 255];
     return ~crc;
 }
 

@@ -358,6 +358,16 @@ def test_rectangles_are_copied_between_layouts(source: int, target: int) -> None
         pb.copy_rectangle(Surface(0, 1, 1, "R8", 64), fill[0])
 
 
+def test_a_slice_is_copied() -> None:
+    made = MaxwellCaptureBuilder()
+    source = Surface(made.allocate(3 * size_of(16, 8)), 16, 8)
+    target = Surface(made.allocate(64 * 8), 16, 8, pitch=64)
+    for number in range(3):
+        made.load(source.address + number * source.size, bytes([number + 1]) * source.size)
+    machine = run(made.submit(PushBuffer().bind("DMA copy").copy_rectangle(source, target, slices=3, layer=2)))
+    assert (pixels_of(machine, target) == 3).all() and not list(machine.events)
+
+
 def test_rectangles_arrive_inline() -> None:
     made = MaxwellCaptureBuilder()
     target = surfaces(made, 70, 30, "R8")[0]
@@ -386,6 +396,18 @@ def test_blits_scale_and_flip() -> None:
     assert (pixels_of(machine, big) == expected).all()
     with pytest.raises(UsageError, match="draws nothing"):
         pb.blit(rows, tiled, None, (0, 0, 0, 1))
+
+
+def test_blits_have_operations() -> None:
+    made = MaxwellCaptureBuilder()
+    rows, target = (Surface(made.allocate(64 * 8), 16, 8, pitch=64) for _ in range(2))
+    pixels = np.full((8, 16, 4), 200, np.uint8)
+    pixels[:, 8:, 3] = 0
+    made.load(rows.address, pixels)
+    machine = run(made.submit(PushBuffer().bind("2D").blit(rows, target, operation="SRCCOPY_AND")))
+    assert (pixels_of(machine, target)[:, :8] == 200).all() and (pixels_of(machine, target)[:, 8:] == 0).all()
+    with pytest.raises(UsageError):
+        PushBuffer().bind("2D").blit(rows, target, operation="MULTIPLY")
 
 
 def test_report_semaphores_are_written() -> None:

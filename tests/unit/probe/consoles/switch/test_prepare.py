@@ -265,6 +265,8 @@ def test_a_frame_of_a_recording_from_its_start(tmp_path: Path) -> None:
     made.save(path)
     sent = parse(sent_of_capture(path, 1, probe_console("Switch")).encode())
     assert len(sent.frames) == 2 and not sent.state, "the frames before are run, too"
+    with pytest.raises(UsageError, match="there is no frame 3: the capture has 3 frames"):
+        sent_of_capture(path, 3, probe_console("Switch"))
     wanted = list(pocketgpu.open(path).render())[1].screens["screen"].array
     again = probe_console("Switch").prepare(sent, USUAL, most=1 << 24).encode()
     assert np.array_equal(list(capture.of_bytes(again).render())[1].screens["screen"].array, wanted)

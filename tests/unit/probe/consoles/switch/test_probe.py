@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import recordings
 
 import pocketgpu
 from pocketgpu import capture
 from pocketgpu.capture.pgc import parse
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
+from pocketgpu.guests.switch.abi import layout
 from pocketgpu.probe.consoles.known import probe_console
-from pocketgpu.probe.judging import Verdict, answers_in, judge_file
+from pocketgpu.probe.judging import Verdict, answers_in, judge, read_file
 from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
 from pocketgpu.probe.scenes import NO_SCENE, SCENES
 
@@ -43,7 +45,9 @@ def run(card: Path, switches: Mapping[str, str] | None = None, frames: int = 20_
 
 
 def judged(card: Path) -> dict[str, Verdict]:
-    return {one.choice: one for one in map(judge_file, answers_in([str(card / FOLDER)]))}
+    """Each by itself: no verdict depends on the others."""
+    found = (judge(*read_file(path)) for path in answers_in([str(card / FOLDER)]))
+    return {one.choice: one for one in found}
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
@@ -80,6 +84,9 @@ def test_an_answer_shows_what_the_console_showed(card: Path) -> None:
     with run(card) as app:
         picture = app.screen.array
         assert app.console.text.count("begins") == 2 and picture.max() == 255, "it says on the screen what it does"
+        kernel = app.console.kernel
+        assert len(kernel.handles) == 2, "the loader's own: the next program finds all services free"
+        assert kernel.uses.at(layout.HEAP)[0] == kernel.uses.at(layout.HEAP + (64 << 20))[0], "no memory is lent"
     for name, value in ((CLEAR, "clear"), ("channel.deadlock", "continue")):
         assert value == CHOICES[name].default
         shown = next(iter(capture.open(answer(card, name)).render())).screens["screen"].array
@@ -128,6 +135,26 @@ def test_a_card_that_cannot_be_written_or_has_no_folder(card: Path, tmp_path_fac
     with pocketgpu.run(PROGRAM, sd=tmp_path_factory.mktemp("empty")) as app:
         app.frames(100)
         assert "the card has no folder /pocketgpu-probe" in app.console.text
+
+
+RECORDED = ("deko_basic_320x180", "ex03_cube_320x180", "gl_textured_cube_320x180")
+"""Of programs with two drivers. They raise syncpoints, which have other numbers on the console."""
+
+
+@pytest.mark.skipif(not recordings.switch().is_dir(), reason=recordings.REASON)
+def test_recordings_of_programs(tmp_path: Path) -> None:
+    """Their second frame is the same on the console as in a replay."""
+    paths = [recordings.switch() / f"{name}.mxcap.zip" for name in RECORDED]
+    written = list(write_folder(tmp_path, probe_console("Switch"), (), paths, frame=1))
+    assert [(one.name, one.reason) for one in written] == [(name, "") for name in RECORDED]
+    with run(tmp_path) as app:
+        assert app.end is not None and app.end.why == "exit" and not len(app.console.machine.events)
+    for path, name in zip(paths, RECORDED, strict=True):
+        sent = parse((tmp_path / FOLDER / f"{name}.pgc").read_bytes())
+        assert sent.about["probe.relocate"].count("m0") > 0 and len(sent.frames) == 2
+        shown = next(iter(capture.open(answer(tmp_path, name)).render())).screens["screen"].array
+        assert np.array_equal(shown, list(capture.open(path).render())[1].screens["screen"].array)
+        assert judge(*read_file(answer(tmp_path, name))).silent == "it is of a capture"
 
 
 # -- the program ------------------------------------------------------------------------------------------------------

@@ -66,12 +66,17 @@ def everything() -> Iterator[str]:
     yield f"#define CLASS_3D 0x{B197.class_id:X}u"
     yield f"#define METHODS 0x{HEADER['SEC_OP'].encode(FORMS.number('INC_METHOD')):08X}u"
     yield f"#define METHOD_COUNT_SHIFT {HEADER['COUNT'].lo}"
-    for name in ("WFI", "SYNCPOINTA", "SYNCPOINTB"):
+    for name in ("WFI", "MEM_OP_B", "SYNCPOINTA", "SYNCPOINTB"):
         yield f"#define HOST_{name} 0x{B06F[name].word:X}u"
+    operation = B06F["MEM_OP_D"]["OPERATION"]  # the older method has them at the same place
+    assert (operation.lo, operation.width) == (B06F["MEM_OP_B"]["OPERATION"].lo, B06F["MEM_OP_B"]["OPERATION"].width)
+    for name in ("L2_SYSMEM_INVALIDATE", "L2_FLUSH_DIRTY"):
+        yield f"#define {name} 0x{operation.encode(operation.values.number(name)):08X}u"
     increment = encode_register(B06F["SYNCPOINTB"], {"OPERATION": "INCR", "SYNCPT_INDEX": 0})
     yield f"#define HOST_INCREMENT 0x{int(increment):X}u"
     yield f"#define HOST_INDEX_SHIFT {B06F['SYNCPOINTB']['SYNCPT_INDEX'].lo}"
     yield f"#define ENTRY_LENGTH_SHIFT {ENTRY['LENGTH'].lo}"
+    yield f"#define ENTRY_SUBROUTINE 0x{ENTRY['LEVEL'].encode(ENTRY['LEVEL'].values.number('SUBROUTINE')):X}ull"
     for name in LIMITS:
         yield f"#define {name} 0x{getattr(prepare, name):X}u"
     yield f"#define MOST_RANGES 0x{MOST_RANGES:X}u"

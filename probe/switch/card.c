@@ -6,10 +6,13 @@ enum { CREATE_FILE = 0, DELETE_FILE = 1, OPEN_FILE = 8, OPEN_FOLDER = 9, COMMIT 
 enum { READ = 0, WRITE = 1, FLUSH = 2, SET_SIZE = 3, GET_SIZE = 4, READ_FOLDER = 0 };
 enum { MODE_READ = 1, MODE_WRITE = 2, MODE_APPEND = 4, FILES_ONLY = 2 };
 enum { ENTRY_SIZE = 0x310, ENTRIES = 32, PIECE = 1 << 20 };
-static u32 card;
+static u32 files, card;
 
+void card_close(void) {
+    if (card) close_session(card);
+    if (files) close_session(files);
+}
 u32 card_open(void) {
-    u32 files;
     u32 result = find_service("fsp-srv", &files);
     u64 nothing = 0;
     struct message set = {.command = SET_CURRENT_PROCESS, .arguments = &nothing, .size = 8, .pid = 1};

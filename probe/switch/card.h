@@ -4,6 +4,7 @@
 
 enum { MOST_PATH = 0x301 };
 u32 card_open(void);
+void card_close(void);
 u32 card_size(const char *path, u64 *size);
 u32 card_read(const char *path, void *to, u64 size);
 u32 card_write(const char *path, const void *data, u64 size);   /* the whole file, new */

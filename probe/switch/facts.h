@@ -59,11 +59,15 @@ _Static_assert(sizeof(struct SyncptRead) == 8, "");
 #define METHODS 0x20000000u
 #define METHOD_COUNT_SHIFT 16
 #define HOST_WFI 0x1Eu
+#define HOST_MEM_OP_B 0xBu
 #define HOST_SYNCPOINTA 0x1Cu
 #define HOST_SYNCPOINTB 0x1Du
+#define L2_SYSMEM_INVALIDATE 0x70000000u
+#define L2_FLUSH_DIRTY 0x80000000u
 #define HOST_INCREMENT 0x1u
 #define HOST_INDEX_SHIFT 8
 #define ENTRY_LENGTH_SHIFT 42
+#define ENTRY_SUBROUTINE 0x20000000000ull
 #define MOST_ENTRIES 0x400u
 #define MOST_SYNCPOINTS 0x8u
 #define MOST_CHANNELS 0x18u

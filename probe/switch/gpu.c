@@ -2,9 +2,9 @@
 
 enum { RING = 0x800, PRIORITY = 100, NOT_CACHED = 8, CACHE_LINE = 64, CACHEABLE = 4, HARDWARE_FORM = 4 };
 enum { NV_OPEN = 0, NV_IOCTL = 1, NV_CLOSE = 2, NV_INITIALIZE = 3, NV_IOCTL2 = 11 };
-enum { WORDS_OF_END = 6, WORDS_OF_CHANNEL = 8 };
 char gpu_why[160];
-static u32 nv, nvmap, host, space;
+static u32 nv, nvmap, host, space, transfer_handle;
+static u8 *transfer_memory;
 static u32 *commands;
 static u64 commands_at;
 static struct object command_object;
@@ -51,6 +51,8 @@ int gpu_open(void *transfer, u32 size) {
     u64 reply;
     if (failed("nvdrv", find_service(gpu_is_application() ? "nvdrv" : "nvdrv:a", &nv))) return 1;
     if (failed("memory for nvdrv", svc_create_transfer_memory(0, (u64)transfer, size, 0, &reply))) return 1;
+    transfer_memory = transfer;
+    transfer_handle = (u32)reply;
     struct message one = {
         .command = NV_INITIALIZE, .arguments = &size, .size = sizeof size, .copies = 2,
         .copy = {CURRENT_PROCESS, (u32)reply}};
@@ -146,22 +148,30 @@ int gpu_channel(struct channel *one) {
     one->syncpoint = ring.syncpoint, one->fence = ring.value, one->waits = 0;
     return 0;
 }
-/* After the entries of the file come words of our own: they wait until the engines are idle, and count. */
-static u64 end_of_work(const struct channel *one) {
+static u64 entry_of(u32 first, u32 count) {
+    return (commands_at + 4 * first) | (u64)count << ENTRY_LENGTH_SHIFT | ENTRY_SUBROUTINE;
+}
+/* Words of our own around the entries of the file. Before them the GPU forgets what its cache has of memory, as the
+ * processor has written there. After them it waits until the engines are idle, writes its cache to memory, and counts. */
+static void put_words(const struct channel *one, u64 *before, u64 *after) {
+    enum { WORDS_BEFORE = 2, WORDS_AFTER = 8, WORDS = 16 };
     static const u32 header = METHODS | 1u << METHOD_COUNT_SHIFT;
-    u32 *words = commands + one->syncpoint * WORDS_OF_CHANNEL;
-    words[0] = header | HOST_WFI, words[1] = 0;
-    words[2] = header | HOST_SYNCPOINTA, words[3] = 0;
-    words[4] = header | HOST_SYNCPOINTB, words[5] = HOST_INCREMENT | one->syncpoint << HOST_INDEX_SHIFT;
+    u32 first = one->syncpoint * WORDS, *words = commands + first;
+    words[0] = header | HOST_MEM_OP_B, words[1] = L2_SYSMEM_INVALIDATE;
+    words[2] = header | HOST_WFI, words[3] = 0;
+    words[4] = header | HOST_MEM_OP_B, words[5] = L2_FLUSH_DIRTY;
+    words[6] = header | HOST_SYNCPOINTA, words[7] = 0;
+    words[8] = header | HOST_SYNCPOINTB, words[9] = HOST_INCREMENT | one->syncpoint << HOST_INDEX_SHIFT;
     __asm__ volatile("dsb sy" : : : "memory");
-    return (commands_at + 4 * one->syncpoint * WORDS_OF_CHANNEL) | (u64)WORDS_OF_END << ENTRY_LENGTH_SHIFT;
+    *before = entry_of(first, WORDS_BEFORE);
+    *after = entry_of(first + WORDS_BEFORE, WORDS_AFTER);
 }
 int gpu_submit(struct channel *one, const u8 *entries, u32 count) {
-    static u64 sent[MOST_ENTRIES + 1];
-    memcpy(sent, entries, 8ul * count);
-    sent[count] = end_of_work(one);
-    struct KickoffPb kick = {.entries = count + 1, .flags = HARDWARE_FORM | NV_INCREMENTS, .value = 1};
-    if (failed("a submission", control(one->device, NV_KickoffPb, &kick, sent, 8 * (count + 1)))) return 1;
+    static u64 sent[MOST_ENTRIES + 2];
+    memcpy(sent + 1, entries, 8ul * count);
+    put_words(one, sent, sent + 1 + count);
+    struct KickoffPb kick = {.entries = count + 2, .flags = HARDWARE_FORM | NV_INCREMENTS, .value = 1};
+    if (failed("a submission", control(one->device, NV_KickoffPb, &kick, sent, 8 * (count + 2)))) return 1;
     one->fence = kick.value;
     return 0;
 }
@@ -184,4 +194,13 @@ void gpu_end(void) {
     if (space) close_device(space);
     space = 0;
     gpu_release(&command_object);
+}
+void gpu_quit(void) {
+    if (host) close_device(host);
+    if (nvmap) close_device(nvmap);
+    if (nv) close_session(nv);
+    if (transfer_handle) {
+        svc_close(transfer_handle, 0, 0, 0, 0);
+        wait_for_memory(transfer_memory);
+    }
 }

@@ -27,4 +27,5 @@ u32 gpu_value(u32 syncpoint);
 u32 gpu_error(const struct channel *one);                  /* the code of its error; 0: there was none */
 void gpu_close(struct channel *one);
 void gpu_end(void);                                        /* the address space goes */
+void gpu_quit(void);                                       /* all that gpu_open made */
 #define OBJECT_STEP BIG_PAGE                               /* sizes of objects are multiples of it */

@@ -28,6 +28,14 @@ void zero(void *to, u64 size) {
     for (u8 *at = to, *end = at + size; at < end; at += 16) __asm__ volatile("stp xzr, xzr, [%0]" : : "r"(at) : "memory");
 }
 void sleep_milliseconds(u32 time) { svc_sleep(1000000ul * time, 0, 0, 0, 0); }
+void wait_for_memory(const void *at) {
+    enum { TRIES = 100, PAUSE = 10, READ_AND_WRITE = 3 };
+    struct { u64 base, size; u32 type, attribute, permission, uses, device_uses, pad; } about = {0};
+    for (u32 n = 0; n < TRIES; n++) {
+        if (svc_query_memory((u64)&about, 0, (u64)at, 0, 0) || about.permission == READ_AND_WRITE) return;
+        sleep_milliseconds(PAUSE);
+    }
+}
 
 /* -- messages -- */
 enum { REQUEST = 4, CLOSE = 2, SFCI = 0x49434653, SFCO = 0x4F434653, NO_ANSWER = 0xFFFFFFFF };
@@ -102,9 +110,10 @@ void close_session(u32 session) {
     svc_close(session, 0, 0, 0, 0);
 }
 
+static u32 manager;
+void close_services(void) { if (manager) close_session(manager); manager = 0; }
 u32 find_service(const char *name, u32 *session) {
     enum { REGISTER_CLIENT = 0, GET_SERVICE = 1 };
-    static u32 manager;
     u32 result;
     if (!manager) {
         u64 reply, nothing = 0;

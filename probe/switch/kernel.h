@@ -19,6 +19,7 @@
         return (u32)x0;                                                                                               \
     }
 SVC(svc_set_memory_attribute, 0x03)
+SVC(svc_query_memory, 0x06)
 SVC(svc_sleep, 0x0B)
 SVC(svc_create_transfer_memory, 0x15)
 SVC(svc_close, 0x16)
@@ -36,6 +37,8 @@ u64 entry_value(u32 key, u32 which);
 void say(const char *text);                                /* for a debugger */
 void zero(void *to, u64 size);                             /* both multiples of 16 */
 void sleep_milliseconds(u32 time);
+/* Waits until memory that was lent may be read and written again, but not for ever. */
+void wait_for_memory(const void *at);
 
 /* A request to a service, and what came back. Buffers are sent in both kinds that a service may want, unless `plain`.
  * pointers: what goes in are pointers only, as paths are. */
@@ -56,3 +59,4 @@ u32 request(u32 session, struct message *one);             /* the result */
 u32 ask(u32 session, u32 command, const void *arguments, u32 size, void *values, u32 values_size);
 u32 find_service(const char *name, u32 *session);
 void close_session(u32 session);
+void close_services(void);                                 /* the session that finds services */

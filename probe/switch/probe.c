@@ -190,7 +190,13 @@ static void run_file(const char *name, bool hung) {
     room_end = whole;
 }
 
-int main(void) {
+static void quit(void) {
+    screen_end();
+    gpu_quit();
+    card_close();
+    close_services();
+}
+static u32 run_all(void) {
     static char hung[MOST_PATH], name[MOST_PATH];
     u32 count;
     u64 heap = up(entry_value(ENTRY_HEAP, 0), OBJECT_STEP), end = entry_value(ENTRY_HEAP, 0) + entry_value(ENTRY_HEAP, 1);
@@ -215,6 +221,10 @@ int main(void) {
     note("the probe", "has run all files");
     screen_show();
     sleep_milliseconds(TIME_TO_READ);
-    screen_end();
     return 0;
+}
+int main(void) {
+    u32 result = run_all();
+    quit();
+    return (int)result;
 }

@@ -10,12 +10,14 @@ enum { OPEN_APPLICATION = 0, OPEN_LIBRARY_APPLET = 200, SELF_CONTROLLER = 1, WIN
        FOREGROUND = 10, MANAGED_LAYER = 40 };
 enum { DISPLAY_SERVICE = 2, MANAGER = 1, RELAY = 100, OPEN_DISPLAY = 1010, CLOSE_LAYER = 2021, OPEN_LAYER = 2020,
        SCALING = 2101, FIT_TO_LAYER = 2, TRANSACT = 3 };
+enum { MOST_OBJECTS = 8 };
 enum { DEQUEUE = 3, QUEUE = 7, CONNECT = 10, DISCONNECT = 11, SET_BUFFER = 14, CPU = 2, TOKEN = 0x100 };
 enum { RGBA8 = 1, USAGE = 0xB00, GRAPHIC_BUFFER = 0x47424652, NATIVE_MAGIC = 0xDAFFCAFF, NATIVE_INTS = 0x51, OWN_PID = 42,
        BLOCK_LINEAR = 3, GENERIC = 0xFE, NATIVE_BYTES = 0x16C, HEAD_WORDS = 10, FIRST_PLANE = 13 };
 static const u64 COLOR_FORMAT = 0x100532120;               /* A8B8G8R8 */
 
 static bool on;
+static u32 objects[MOST_OBJECTS], object_count;            /* sessions that are closed at the end */
 static u32 display_service, relay, binder;
 static u64 layer;
 static struct object pixels;
@@ -25,15 +27,24 @@ static u32 line_count, drawn[SLOTS];
 static u32 object_of(u32 session, u32 command, const void *arguments, u32 size, bool process) {
     struct message one = {
         .command = command, .arguments = arguments, .size = size, .pid = process, .copies = process, .copy = {CURRENT_PROCESS}};
-    return request(session, &one) || !one.handles ? 0 : one.handle[0];
+    if (request(session, &one) || !one.handles) return 0;
+    if (object_count < MOST_OBJECTS) objects[object_count++] = one.handle[0];
+    return one.handle[0];
+}
+static u32 service_of(const char *name) {
+    u32 session;
+    if (find_service(name, &session)) return 0;
+    objects[object_count++] = session;
+    return session;
 }
 /* The program as an applet: whose layer it is. */
 static bool find_owner(u64 *owner) {
     enum { TRIES = 50, PAUSE = 10 };
     u64 nothing = 0;
-    u32 session, proxy = 0;
+    u32 proxy = 0;
     bool application = gpu_is_application();
-    if (find_service(application ? "appletOE" : "appletAE", &session)) return false;
+    u32 session = service_of(application ? "appletOE" : "appletAE");
+    if (!session) return false;
     for (u32 n = 0; n < TRIES && !proxy; n++) {
         proxy = object_of(session, application ? OPEN_APPLICATION : OPEN_LIBRARY_APPLET, &nothing, sizeof nothing, true);
         if (!proxy) sleep_milliseconds(PAUSE);
@@ -47,10 +58,10 @@ static bool find_owner(u64 *owner) {
 static bool open_layer(u64 owner) {
     static u8 about[0x100];
     u8 name[64] = "Default";
-    u32 root, policy = MANAGER;
+    u32 root = service_of("vi:m"), policy = MANAGER;
     u64 display;
     struct { u32 mode, pad; u64 layer; } scaling = {FIT_TO_LAYER, 0, layer};
-    if (find_service("vi:m", &root)) return false;
+    if (!root) return false;
     display_service = object_of(root, DISPLAY_SERVICE, &policy, sizeof policy, false);
     relay = display_service ? object_of(display_service, RELAY, 0, 0, false) : 0;
     if (!relay || ask(display_service, OPEN_DISPLAY, name, sizeof name, &display, sizeof display)) return false;
@@ -156,9 +167,11 @@ void screen_show(void) {
 }
 void screen_end(void) {
     u32 api = CPU, status;
-    if (!on) return;
-    transact(DISCONNECT, &api, sizeof api, &status, 1);
-    ask(display_service, CLOSE_LAYER, &layer, sizeof layer, 0, 0);
+    if (on) {
+        transact(DISCONNECT, &api, sizeof api, &status, 1);
+        ask(display_service, CLOSE_LAYER, &layer, sizeof layer, 0, 0);
+    }
     gpu_release(&pixels);
+    while (object_count) close_session(objects[--object_count]);
     on = false;
 }

@@ -22,6 +22,7 @@ from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Scene, Watch
 from pocketgpu.probe.scenes import NO_SCENE, SCENES, scene_of
+from pocketgpu.wording import counted
 
 FOLDER: Final = "pocketgpu-probe"
 """The folder on the memory card."""
@@ -72,18 +73,15 @@ def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeCons
 
     :raises UsageError: no program can run it, or there is no such frame.
     """
-    from pocketgpu.capture.pgc.minimise import Keep, minimise
-
     contents = contents_of(capture.open(path).trace)
     if contents.console != console.name:
         message = f"a capture of a {contents.console} does not run on a {console.name}"
         raise UsageError(message, location=os.fspath(path))
-    kept = minimise(contents, Keep(console.first_frame(frame), frame), replays=_REPLAYS).contents
+    if frame >= len(contents.frames):
+        message = f"there is no frame {frame}: the capture has {counted(len(contents.frames), 'frame')}"
+        raise UsageError(message, location=os.fspath(path))
+    kept = console.frame_of(contents, frame)
     return console.prepare(kept, Watch(), most=console.most_memory if most is None else most)
-
-
-_REPLAYS: Final = 300
-"""Replays that find out which memory a frame needs."""
 
 
 def choices_with_scenes(console: str) -> tuple[str, ...]:

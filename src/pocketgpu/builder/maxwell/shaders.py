@@ -87,11 +87,14 @@ def shader(
     :param barriers: whether each instruction waits for the results of those before it, as a real GPU needs it. Without
         that the text must have scheduling fields for a real GPU.
     :param fields: other fields of the header.
-    :raises UsageError: there is no such stage, or a field that the header does not have or cannot hold.
+    :raises UsageError: there is no such stage, a stage that passes no vertices on should, or a field that the header
+        does not have or cannot hold.
     :raises SassError: the text is not a valid program.
     """
     if stage not in STAGES:
         raise UsageError(f"no stage {stage!r}", hint=f"There are {', '.join(STAGES)}.")
+    if pass_through and stage != "geometry":
+        raise UsageError(f"a {stage} program does not pass vertices on", hint="Only geometry programs can.")
     code = assemble(source).code
     code = one_by_one(code) if barriers else code
     program = decode_program(code)

@@ -30,8 +30,8 @@ class ProbeConsole(Protocol):
         """
         ...
 
-    def first_frame(self, frame: int) -> int:
-        """The first frame that a program has to run to get to a frame of a capture."""
+    def frame_of(self, contents: Contents, frame: int) -> Contents:
+        """What a program has to run to show a frame of a capture, which has it."""
         ...
 
     def unreadable(self, watch: Watch) -> str:

@@ -10,6 +10,7 @@ from pocketgpu.builder.maxwell.shaders import ALIGNMENT, PADDING
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, Header
+from pocketgpu.maxwell.sass.isa.decoder import decode_program
 
 
 def log(pb: PushBuffer) -> list[tuple[str, int]]:
@@ -75,6 +76,21 @@ def test_an_image_has_its_code_where_it_belongs() -> None:
 def test_what_no_header_tells_is_refused(stage: str, fields: dict[str, int]) -> None:
     with pytest.raises(UsageError):
         shader(stage, "EXIT", **fields)
+
+
+def test_geometry_programs_may_pass_vertices_on() -> None:
+    text = "MOV R0, RZ\nAST a[0x80], R0\nEXIT"
+    assert [Header.of(shader("geometry", text, pass_through=on).header).pass_through for on in (False, True)] == [0, 1]
+    with pytest.raises(UsageError, match="does not pass vertices on"):
+        shader("vertex", text, pass_through=True)
+
+
+def test_code_without_scheduling_gets_barriers() -> None:
+    text = "ALD R0, a[0x80]\nAST a[0x70], R0\nEXIT"
+    plain, careful = (shader("vertex", text, barriers=on) for on in (False, True))
+    assert plain.header == careful.header and plain.code != careful.code
+    assert [instruction.control.wait_mask for instruction in decode_program(plain.code)] == [0, 0, 0]
+    assert [instruction.control.wait_mask for instruction in decode_program(careful.code)] == [3, 3, 3]
 
 
 def test_a_viewport_and_its_mirror() -> None:

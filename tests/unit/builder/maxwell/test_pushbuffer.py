@@ -15,7 +15,7 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, Packets, PushBuffer
 from pocketgpu.builder.maxwell.packets import MOST_DATA, header
 from pocketgpu.capture.driver import drive
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell import B0B5, B06F, B197, TWOD
 from pocketgpu.facts.maxwell.pushbuffers import HEADER
 from pocketgpu.inspect.decode import decode_words
 from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
@@ -243,6 +243,24 @@ def test_the_host_releases_and_waits() -> None:
     assert not list(machine.events)
 
 
+def test_numbers_of_syncpoints_are_words_of_their_own() -> None:
+    """So that the probe can put a console's own numbers there."""
+    first, second = (INC | 1 << 16 | B06F[f"SYNCPOINT{one}"].word for one in "AB")
+    assert PushBuffer().syncpoint_increment(8).words.tolist()[-2:] == [second, 8 << 8 | 1]
+    assert PushBuffer().syncpoint_wait(8, 2).words.tolist() == [first, 2, second, 8 << 8 | 1 << 4]
+
+
+def test_mappings_begin_at_multiples_of_a_step() -> None:
+    made = MaxwellCaptureBuilder(step=0x10000)
+    places = [made.allocate(size) for size in (1, 0x10000, 0x10001, 4096)]
+    assert places == [0x5_0000_0000, 0x5_0002_0000, 0x5_0004_0000, 0x5_0007_0000]
+    usual = MaxwellCaptureBuilder()
+    assert [usual.allocate(1), usual.allocate(1)] == [0x5_0000_0000, 0x5_0001_1000]
+    for step in (0, -4096, 100):
+        with pytest.raises(UsageError, match=f"cannot begin at multiples of {step}"):
+            MaxwellCaptureBuilder(step=step)
+
+
 def test_syncpoints_are_raised_and_waited_for() -> None:
     made = MaxwellCaptureBuilder()
     address, id = made.allocate(4096), made.syncpoint()
@@ -340,6 +358,16 @@ def test_rectangles_are_copied_between_layouts(source: int, target: int) -> None
         pb.copy_rectangle(Surface(0, 1, 1, "R8", 64), fill[0])
 
 
+def test_a_slice_is_copied() -> None:
+    made = MaxwellCaptureBuilder()
+    source = Surface(made.allocate(3 * size_of(16, 8)), 16, 8)
+    target = Surface(made.allocate(64 * 8), 16, 8, pitch=64)
+    for number in range(3):
+        made.load(source.address + number * source.size, bytes([number + 1]) * source.size)
+    machine = run(made.submit(PushBuffer().bind("DMA copy").copy_rectangle(source, target, slices=3, layer=2)))
+    assert (pixels_of(machine, target) == 3).all() and not list(machine.events)
+
+
 def test_rectangles_arrive_inline() -> None:
     made = MaxwellCaptureBuilder()
     target = surfaces(made, 70, 30, "R8")[0]
@@ -368,6 +396,18 @@ def test_blits_scale_and_flip() -> None:
     assert (pixels_of(machine, big) == expected).all()
     with pytest.raises(UsageError, match="draws nothing"):
         pb.blit(rows, tiled, None, (0, 0, 0, 1))
+
+
+def test_blits_have_operations() -> None:
+    made = MaxwellCaptureBuilder()
+    rows, target = (Surface(made.allocate(64 * 8), 16, 8, pitch=64) for _ in range(2))
+    pixels = np.full((8, 16, 4), 200, np.uint8)
+    pixels[:, 8:, 3] = 0
+    made.load(rows.address, pixels)
+    machine = run(made.submit(PushBuffer().bind("2D").blit(rows, target, operation="SRCCOPY_AND")))
+    assert (pixels_of(machine, target)[:, :8] == 200).all() and (pixels_of(machine, target)[:, 8:] == 0).all()
+    with pytest.raises(UsageError):
+        PushBuffer().bind("2D").blit(rows, target, operation="MULTIPLY")
 
 
 def test_report_semaphores_are_written() -> None:

@@ -31,9 +31,11 @@ SPECIAL_REGISTERS: Final = {int(number, 16): name for number, name in rows("spec
 """Special register names by number; numbers without a name print as SR and the number."""
 
 RESULT_LATER: Final = frozenset({
-    "ALD", "ATOM", "ATOMS", "DADD", "DFMA", "DMNMX", "DMUL", "DSET", "DSETP", "F2F", "F2I", "FLO", "I2F", "I2I", "IPA",
-    "ISBERD", "LD", "LDC", "LDG", "LDL", "LDS", "MUFU", "OUT", "PIXLD", "POPC", "S2R", "SHFL", "SUATOM", "SULD", "TEX",
-    "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TMML", "TXA", "TXD", "TXQ",
+    "AL2P", "ALD", "ATOM", "ATOMS", "B2R", "DADD", "DFMA", "DMNMX", "DMUL", "DSET", "DSETP", "F2F", "F2I", "FLO",
+    "HADD2", "HADD2_32I", "HFMA2", "HFMA2_32I", "HMUL2", "HMUL2_32I", "HSET2", "HSETP2", "I2F", "I2I", "IMAD",
+    "IMAD32I", "IMADSP", "IMUL", "IMUL32I", "IPA", "ISBERD", "LD", "LDC", "LDG", "LDL", "LDS", "MUFU", "OUT", "PIXLD",
+    "POPC", "S2R", "SHFL", "SUATOM", "SULD", "TEX", "TEXS", "TLD", "TLD4", "TLD4S", "TLDS", "TMML", "TXA", "TXD",
+    "TXQ",
 })  # fmt: skip
 """Operations whose result comes after an unknown time, so that code must wait for their write barrier. Source: what
 programs by NVIDIA's compiler and by this console's compiler do; those of the same unit for operations in none."""

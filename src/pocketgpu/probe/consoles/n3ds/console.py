@@ -13,6 +13,8 @@ from pocketgpu.probe.consoles.n3ds.prepare import prepare
 from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Made, Watch
 
+_REPLAYS: Final = 300
+"""Replays that find out which memory a frame needs."""
 _UNITS: Final = ("PSC0", "PSC1", "PPF", "P3D")
 """Units whose reports depend on the capture alone: screens report each picture, and the probe copies memory itself."""
 
@@ -31,9 +33,12 @@ class N3DSProbe:
             raise UsageError(f"a capture of a {contents.console} is no capture of a {self.name}")
         return prepare(contents, watch, most=most)
 
-    def first_frame(self, frame: int) -> int:
-        """See `ProbeConsole.first_frame`. State of the frames before can be set."""
-        return frame
+    def frame_of(self, contents: Contents, frame: int) -> Contents:
+        """See `ProbeConsole.frame_of`. State of the frames before can be set, and memory that does not matter is left
+        out."""
+        from pocketgpu.capture.pgc.minimise import Keep, minimise
+
+        return minimise(contents, Keep(frame, frame), replays=_REPLAYS).contents
 
     def unreadable(self, watch: Watch) -> str:
         """See `ProbeConsole.unreadable`."""

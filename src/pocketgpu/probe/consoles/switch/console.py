@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.errors import UsageError
@@ -25,9 +26,9 @@ class SwitchProbe:
             raise UsageError(f"a capture of a {contents.console} is no capture of a {self.name}")
         return prepare(contents, watch, most=most)
 
-    def first_frame(self, frame: int) -> int:
-        """See `ProbeConsole.first_frame`. Only commands can set the state of channels."""
-        return 0
+    def frame_of(self, contents: Contents, frame: int) -> Contents:
+        """See `ProbeConsole.frame_of`. Only commands can set the state of channels, so frames before are run, too."""
+        return replace(contents, frames=contents.frames[: frame + 1], tail=())
 
     def too_old(self, made: Made, model: str) -> str:
         """See `ProbeConsole.too_old`: the GPU of all models is the same."""

@@ -86,10 +86,12 @@ class _Memory:
     def store(self, number: int, one: Store) -> None:
         data, start = np.frombuffer(bytes_of(one.pieces), np.uint8), 0
         while start < len(data):
-            place = (one.handle, one.offset + start, len(data)) if one.handle is not None else self.place(one.gpu_va + start)
-            if place is None:
+            if one.handle is not None:
+                handle, offset, size = one.handle, one.offset + start, len(data)
+            elif (place := self.place(one.gpu_va + start)) is not None:
+                handle, offset, size = place
+            else:
                 return
-            handle, offset, size = place
             part = data[start : start + size]
             self._bytes[handle][offset : offset + len(part)] = part
             self._stores[handle].append((offset, number, start))
@@ -162,7 +164,7 @@ class _Packets:
         self._left -= taken
         if form == FORMS.INC_METHOD:
             self._method += taken
-            return sorted(((one, one - first) for one in _MATTER if first <= one < first + taken), key=lambda one: one[1])
+            return [(one, one - first) for one in sorted(_MATTER) if first <= one < first + taken]
         if form == FORMS.ONE_INC:
             self._method, self._form = first + 1, FORMS.NON_INC_METHOD
             places = ([first] if first in _MATTER else []), ([first + 1] if first + 1 in _MATTER else [])

@@ -52,6 +52,8 @@ _BOUND = 256
 """Bytes of a constant buffer."""
 _ALL: Final[dict[str, Any]] = {f"{name}_ENABLE": True for name in "RGBA"}
 """All components, for a clear."""
+_HEADER: Final[dict[str, Any]] = {"SASS_VERSION": 3, "STORE_REQ_START": 255}
+"""Fields that headers of this console's compiler have; no output is asked for again."""
 CLASSES: Final = ("3D", "compute", "inline-to-memory", "2D", "DMA copy")
 
 VERTEX: Final = """
@@ -141,17 +143,18 @@ class Canvas:
         """Bind the classes, write all state, and clear the target."""
         for name in CLASSES:
             self.pb.bind(name)
-        return self.reset() if clear else self.set_state()
+        self.set_state()
+        return self.clear() if clear else self
 
-    def reset(self) -> Self:
-        """Write all state, and clear the target."""
-        self.set_state().pb.clear(floats(DARK))
-        return self
-
-    def set_state(self) -> Self:
-        """Write all state."""
-        empty_caches(whole_state(self.pb.on("3D")))
+    def set_state(self, classes: Sequence[str] = CLASSES) -> Self:
+        """Write all state of some classes."""
+        empty_caches(whole_state(self.pb, classes))
         return self.draw_to(self.target)
+
+    def clear(self, color: Color = DARK) -> Self:
+        """Clear all of the target."""
+        self.pb.on("3D").clear(floats(color))
+        return self
 
     def draw_to(self, target: Surface, slot: int = 0) -> Self:
         """Make a surface the colour target of a slot; positions of draws are pixels of it."""
@@ -192,7 +195,7 @@ class Canvas:
         """Put a program into memory; returns the address of its image."""
         found = self._programs.get(text)
         if found is None:
-            found = self._programs[text] = self.put(shader(stage, text, barriers=True, **options).image)
+            found = self._programs[text] = self.put(shader(stage, text, barriers=True, **{**_HEADER, **options}).image)
         return found
 
     def square(self, rectangle: Rectangle, color: Color, *, z: float = 0.5) -> Self:

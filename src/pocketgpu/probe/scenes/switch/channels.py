@@ -25,11 +25,9 @@ def _() -> Made:
     """A subchannel is told to fill the picture with orange before it is bound to a class. Then it is bound, and draws
     all but the right square: that is orange (convention), or still black (ignore)."""
     canvas = Canvas(bound=False)
-    canvas.reset().fill((0, 0, WIDTH, HEIGHT), ORANGE).submit()
-    for name in ("3D", "2D"):
-        canvas.pb.bind(name)
+    canvas.set_state(("3D",)).clear(ORANGE).submit()
     x, y, width, height = RIGHT
-    canvas.set_state().fill((0, 0, x, HEIGHT), DARK).fill((x + width, 0, WIDTH - x - width, HEIGHT), DARK)
+    canvas.begin(clear=False).fill((0, 0, x, HEIGHT), DARK).fill((x + width, 0, WIDTH - x - width, HEIGHT), DARK)
     canvas.fill((x, 0, width, y), DARK).fill((x, y + height, width, HEIGHT - y - height), DARK)
     return canvas.fill(LEFT, ORANGE).made()
 

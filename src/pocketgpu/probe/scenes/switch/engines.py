@@ -30,7 +30,7 @@ def _() -> Made:
     x, y, _, _ = LEFT
     target = canvas.target
     assert target.pitch is not None
-    pb = canvas.pb.on("inline-to-memory")
+    pb = canvas.wait().pb.on("inline-to-memory")
     for color, right in ((BLUE, 0), (ORANGE, RIGHT[0] - x)):
         pb.method("LINE_LENGTH_IN", _SIDE * target.pixel, _SIDE)
         pb.address("OFFSET_OUT_UPPER", target.address + y * target.pitch + x * target.pixel)

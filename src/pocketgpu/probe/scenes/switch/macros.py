@@ -40,7 +40,8 @@ def _() -> Made:
 def _() -> Made:
     """Inline data makes a blue square on the left, and the shadow RAM keeps its place. While the shadow RAM replays, an
     orange square is sent to the right: there it is (low-words), or it has the place of the blue one (none)."""
-    canvas = Canvas()
+    canvas = Canvas().wait()
+    canvas.pb.on("3D")
     squares = (LEFT, BLUE, "METHOD_TRACK"), (RIGHT, ORANGE, "METHOD_REPLAY")
     for (x, y, width, height), color, mode in squares:
         canvas.pb.method(_MODE, mode)

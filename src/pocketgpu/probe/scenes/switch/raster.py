@@ -58,9 +58,9 @@ def _() -> Made:
 
 @scene("raster.offset_step")
 def _() -> Made:
-    """Orange squares behind blue ones, in a depth buffer of 16 bits. The left one is drawn nearer, the right one has a
-    depth offset of -100 steps: it is in front if steps are of 16 bits (format), and stays behind if they are of 24
-    (control)."""
+    """Orange squares are drawn over blue ones, in a depth buffer of 16 bits. The left one is nearer, the right one
+    farther away, with a depth offset of -100 steps: it shows if these are of 16 bits (format), and is hidden if they
+    are of 24 (control)."""
     canvas = Canvas().depth("Z16")
     pb = canvas.pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1).method("SET_DEPTH_FUNC", "OGL_LESS")
     canvas.square(LEFT, BLUE).square(RIGHT, BLUE).square(LEFT, ORANGE, z=0.499)

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
 from pocketgpu.probe.scenes.switch.canvas import (
@@ -22,12 +23,15 @@ from pocketgpu.probe.scenes.switch.canvas import (
 
 _COLOR: Final = 0x80
 """The first word of the values in attribute space."""
+_U, _V = 0x2F0, 0x2F4
+"""Where the place in the patch is."""
 _WORDS_OF_MASK: Final = 32
+_STRIP = SPH["VTG"]["OUTPUT_TOPOLOGY"].values.TRIANGLESTRIP
 
-EVALUATION: Final = """
+EVALUATION: Final = f"""
     S2R R5, SR_LANEID
-    ALD.O R20, a[0x2f0], R5             // u and v of the point
-    ALD.O R21, a[0x2f4], R5
+    ALD.O R20, a[{_U:#x}], R5             // u and v of the point
+    ALD.O R21, a[{_V:#x}], R5
     MOV32I R6, 0x1
     ISBERD R4, [RZ]                     // the patch's two vertices
     ISBERD R6, [R6]
@@ -98,8 +102,9 @@ def _() -> Made:
         "SET_TESSELLATION_PARAMETERS", DOMAIN_TYPE="QUAD", SPACING="INTEGER", OUTPUT_PRIMITIVES="TRIANGLES_CW"
     )  # fmt: skip
     pb.method("SET_PATCH", 2).method("OGL_SET_CULL", 1).method("OGL_SET_FRONT_FACE", "CW")
-    uv = {f"OMAP_TESSELLATION_EVALUATION_POINT_{axis}": 1 for axis in "UV"}
-    evaluation = canvas.program("evaluation", EVALUATION, **uv)
+    outputs = {f"OMAP_TESSELLATION_EVALUATION_POINT_{axis}": 1 for axis in "UV"}
+    asked = {"STORE_REQ_START": _U // 4, "STORE_REQ_END": _V // 4}
+    evaluation = canvas.program("evaluation", EVALUATION, **outputs, **asked)
     for culled, color in (("BACK", ORANGE), ("FRONT", BLUE)):
         pb.method("OGL_SET_CULL_FACE", culled)
         canvas.programs().draw("TRIANGLES", _triangles(LEFT, color))
@@ -118,7 +123,9 @@ def _() -> Made:
     text = "\n".join(
         f"MOV32I R{n}, {np.float32(value).view(np.uint32):#x}" for n, value in enumerate(floats(ORANGE))
     )  # fmt: skip
-    geometry = canvas.program("geometry", f"{text}\nAST.128 a[{_COLOR:#x}], R0\nEXIT", pass_through=True)
+    text += f"\nAST.128 a[{_COLOR:#x}], R0\nEXIT"
+    triangles = {"MAX_OUTPUT_VERTEX_COUNT": 3, "OUTPUT_TOPOLOGY": _STRIP}
+    geometry = canvas.program("geometry", text, pass_through=True, **triangles)
     canvas.programs(geometry=geometry)
     first = _COLOR // 4
     for rectangle, mask in ((LEFT, 0), (RIGHT, 0xF << first % _WORDS_OF_MASK)):

@@ -1,4 +1,4 @@
-"""The probe of the Switch reads files that anybody may have written: what is wrong is refused, and nothing else happens."""
+"""The probe of the Switch reads files that anybody may have written: what is wrong is refused, and no more happens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def recording() -> Contents:
     made = MaxwellCaptureBuilder(step=STEP)
     target = Surface(made.allocate(size_of(64, 16), kind="generic_16bx2"), 64, 16)
     gone = made.put(b"gone" * 64)
-    made.submit(PushBuffer().bind("3D").plain_state().render_target(0, target).clear((0, 0.5, 0, 1)).syncpoint_increment(8))
+    first = PushBuffer().bind("3D").plain_state().render_target(0, target).clear((0, 0.5, 0, 1))
+    made.submit(first.syncpoint_increment(8))
     made.unmap(gone)
     waits = PushBuffer().syncpoint_wait(8, 1).bind("3D").plain_state().render_target(0, target)
     made.submit(waits.clear((1, 0.5, 0, 1)), channel=1)
@@ -118,6 +119,8 @@ PROBE = about(probe="1")
 SPACE = about(probe_space="500000000 20000 10000")
 MAPPED = bytes([F.MAP, 1]) + b"\x80\x80\x80\x80\x50" + b"\x80\x80\x04" + bytes([1, 0])
 """Handle 1 at 0x500000000, 0x10000 bytes."""
+LOW = MAPPED.replace(b"\x80\x80\x80\x80\x50", b"\x80\x80\x04")
+"""The same at 0x10000."""
 
 
 @pytest.mark.parametrize(
@@ -132,7 +135,7 @@ MAPPED = bytes([F.MAP, 1]) + b"\x80\x80\x80\x80\x50" + b"\x80\x80\x04" + bytes([
         (PROBE + about(probe_space="500000000 20000"), "too few numbers"),
         (PROBE + about(probe_memory="FFFFFFFFFF 2"), "leaves the address space"),
         (PROBE + SPACE + about(probe_memory="500000000 4"), "memory is to be read that is not mapped: 500000000"),
-        (PROBE + SPACE + about(probe_memory="50000FFFE 4") + MAPPED, "memory is to be read that is not mapped: 500010000"),
+        (PROBE + SPACE + about(probe_memory="50000FFFE 4") + MAPPED, "to be read that is not mapped: 500010000"),
         (PROBE + about(probe_syncpoint="8"), "a syncpoint has no value"),
         (PROBE + about(probe_syncpoint=", ".join(["8 0"] * 9)), "too many syncpoints"),
         (PROBE + about(probe_relocate="0n0"), "no known syncpoint"),
@@ -147,7 +150,7 @@ MAPPED = bytes([F.MAP, 1]) + b"\x80\x80\x80\x80\x50" + b"\x80\x80\x04" + bytes([
         (PROBE + bytes([F.STATE, 64, 0, 0, 0, 0]), "state of channels cannot be set"),
         (PROBE + bytes([F.LOAD]), "a record that a Switch does not have"),
         (PROBE + SPACE + MAPPED.replace(b"\x80\x80\x04", b"\x80\x80\x01"), "finished"),
-        (PROBE + about(probe_space="10000 10000 1000") + MAPPED.replace(b"\x80\x80\x80\x80\x50", b"\x80\x80\x04"), "refused"),
+        (PROBE + about(probe_space="10000 10000 1000") + LOW, "the system refused the addresses of the file with 4"),
     ],
 )
 def test_what_is_wrong_is_told(card: Path, records: bytes, reason: str) -> None:
@@ -162,7 +165,8 @@ def test_a_file_for_another_console_and_packed_files(card: Path) -> None:
     (card / FOLDER / "other.pgc").write_bytes(build(Header("3DS", 16), [plain], 1, "stored"))
     (card / FOLDER / "packed.pgc").write_bytes(build(HEADER, [plain], 1, "zstd"))
     (card / FOLDER / "empty.pgc").write_bytes(b"")
-    (card / FOLDER / "large.pgc").write_bytes(with_checksums(PROBE + about(probe_space="500000000 40000000 10000") + huge()))
+    large = PROBE + about(probe_space="500000000 40000000 10000") + huge()
+    (card / FOLDER / "large.pgc").write_bytes(with_checksums(large))
     ended(card)
     assert ends(card) == {
         "other": "refused: a file for another console", "packed": "refused: a section is packed",

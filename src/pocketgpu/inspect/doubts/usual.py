@@ -26,7 +26,7 @@ Screens: TypeAlias = Mapping[str, Pixels]
 """The pictures of a frame by the name of their screen."""
 Pictures: TypeAlias = Mapping[int, Screens]
 """Pictures by the number of their frame."""
-_BUDGET: Final = 256 << 20
+BUDGET: Final = 256 << 20
 """Bytes of all states that are kept of the usual replay."""
 
 
@@ -47,14 +47,14 @@ class UsualReplay:
 
     def __init__(
         self, capture: Capture, wanted: range, threads: int, given: Mapping[str, str],
-        touching: Sequence[Collection[int]],
+        touching: Sequence[Collection[int]], budget: int = BUDGET,
     ) -> None:  # fmt: skip
         """wanted: the frames to look at. given: values instead of defaults. touching: sets of frames that replays will
-        be asked for; they say of which frames the states are needed."""
+        be asked for; they say of which frames the states are needed. budget: bytes that these may take together."""
         self._wanted, self._given = wanted, dict(given)
         self._end = wanted[-1] + 1 if wanted else 0
         self._usual: Driver[Any] = capture.driver(threads, given)
-        self._states: Checkpoints[DriverState] = Checkpoints(self._usual.checkpoint(), _BUDGET)
+        self._states: Checkpoints[DriverState] = Checkpoints(self._usual.checkpoint(), budget)
         self._draws: list[int] = []
         self.work = Work()
         places = self._places(touching)
@@ -69,8 +69,10 @@ class UsualReplay:
         """The frames before which a replay may begin or may be as usual again; the start needs no other state."""
         found: set[int] = set()
         for frames in touching:
-            if frames:
-                found |= set(range(min(frames), self._end)).difference(frames) | {min(frames)}
+            for number in range(min(frames, default=self._end), self._end):
+                # Also before a frame that is touched again: a replay that is as usual goes there.
+                if number not in frames or number - 1 not in frames:
+                    found.add(number)
         return frozenset(found - {0})
 
     def _play(self, driver: Driver[Any], pictures: dict[int, Screens]) -> int:
@@ -101,11 +103,12 @@ class UsualReplay:
         while driver.frame < self._end:
             number = driver.frame
             if number not in touching and self._is_usual(driver):
-                later = [frame for frame in touched if frame > number]
-                if not later:
+                later = next((frame for frame in touched if frame > number), None)
+                if later is None:
                     break
-                self._return_to(driver, later[0])
-                continue
+                if self._states.before(Position(later)).position.frame > number:
+                    self._return_to(driver, later)
+                    continue
             self.work += Work(frames=1, draws=self._draws[number])
             self._play(driver, pictures)
             ran.add(number)

@@ -73,6 +73,14 @@ def test_frames_before_and_after_the_disputed_ones_are_not_replayed(scene: Captu
     assert parted == [1, 2, 4, 5, 6], "pictures of frames that were not replayed are the usual ones"
 
 
+@pytest.mark.parametrize("budget", [0, 1 << 20])
+def test_with_room_for_few_states_replays_begin_earlier(scene: Capture, budget: int) -> None:
+    touching = touched(scene)[STENCIL]
+    usual = UsualReplay(scene, range(7), 1, {}, [touching], budget)
+    assert reused(usual, {STENCIL: OTHER}, touching) == whole(scene, 7, {STENCIL: OTHER})
+    assert usual.work.frames >= 5
+
+
 def test_a_choice_that_nothing_touches_takes_no_replay(scene: Capture) -> None:
     found = doubts(scene, ["lighting.lut", "display.latch"])
     assert found.tried and found.partings == () and found.work.frames == 0 and found.work.of == 7 * len(found.tried)

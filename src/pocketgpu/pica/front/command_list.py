@@ -84,9 +84,10 @@ def _effects() -> tuple[np.ndarray, list[str]]:
         put(prefix + "opdescs", *(f"{unit}_OPDESCS_DATA{i}" for i in range(8)))
     put("vs_setup", "VSH_BOOLUNIFORM", *(f"VSH_INTUNIFORM_I{i}" for i in range(4)), "VSH_OUTMAP_MASK")
     put("gs_bools", "GSH_BOOLUNIFORM")
+    tables = [name for name, _ in PICA.places if "_LUT_DATA" in name]
     for bank in ("fog", "lighting", "proctex"):
         data = f"{bank.upper()}_LUT_DATA", f"TEXUNIT3_{bank.upper()}_LUT_DATA"
-        put(bank, *(name for name, _ in PICA.places if name.startswith(data)))
+        put(bank, *(name for name in tables if name.startswith(data)))
     put("gas", "GAS_LUT_DATA")
     return table, names
 

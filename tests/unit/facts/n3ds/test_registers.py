@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, decode_float, encode_float
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.pica import PICA
 
 FLOATS = {"f16": 16, "f20": 20, "f24": 24, "f31": 31, "f32": 32}
 WORDS = st.integers(0, 0xFFFFFFFF)
@@ -169,3 +171,14 @@ def test_block_refuses_two_registers_of_one_name_or_place() -> None:
         RegisterBlock(bank, [Register(bank, 0, "A"), Register(bank, 0, "B")])
     with pytest.raises(ValueError, match="two registers named"):
         RegisterBlock(bank, [Register(bank, 0, "A"), Register(bank, 1, "B", ("a",))])
+
+
+@pytest.mark.parametrize("block", [PICA, EXTERNAL, LCD], ids=lambda block: block.name)
+def test_values_and_places_are_told_without_the_register(block: RegisterBlock) -> None:
+    for register in block:
+        for name in (register.name, register.name.lower(), *register.aliases):
+            told = (block.reset_of(name), block.address_of(name), block.offset_of(name))
+            assert told == (register.reset, register.address, register.offset)
+    for ask in (block.reset_of, block.address_of):
+        with pytest.raises(KeyError):
+            ask("NONSENSE")

@@ -52,7 +52,7 @@ PAGES = [
 # Files that an example of a page makes, outside of build/.
 MADE_LATER = {
     "docs/guides/homebrew-ci.md": {"candidates/"},
-    "docs/guides/ci.md": {"scene.py", "pocketgpu-report/", "candidates/", "outside/"},
+    "docs/guides/ci.md": {"pocketgpu-report/", "candidates/", "outside/"},
 }
 PROMPT = "$ pocketgpu "
 

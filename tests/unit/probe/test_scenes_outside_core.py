@@ -96,8 +96,8 @@ EXPECTED: dict[str, tuple[Sees, dict[str, Any]]] = {
     "fill.tail_24": (right, {"stop": GREY, "whole-groups": LIGHT_GREY}),
     "fill.null_start": (field("PSC0_CONTROL", "finished"), {"finish": 1, "ignore": 0}),
     "external.status": (
-        both(field("STATUS", "psc0"), field("STATUS", "psc1")),
-        {"interrupt": (0, 0), "busy": (1, 0), "busy-exchanged": (0, 1)},
+        both(field("STATUS", "psc0"), field("STATUS", "psc1"), field("PSC0_CONTROL", "start")),
+        {"interrupt": (0, 0, 1), "busy": (1, 0, 1), "busy-exchanged": (0, 1, 1)},
     ),
     "external.hardware_id": (field("HARDWARE_ID", "new_model"), {"model": 1, "constant": 0}),
     "external.core_reads": (field("CMDBUF_JUMP0", "value"), {"stall": 0, "at-once": 1}),

@@ -65,7 +65,7 @@ class Played:
 
 @dataclass(frozen=True)
 class ProgramView:
-    """What comes of it when a program submits a capture. pictures: on the screens at the end of the last frame.
+    """What a program that submits a capture sees. pictures: on the screens at the end of the last frame.
     interrupts: how often it was told the end of each unit, by name. registers: words that it read at the end, by
     physical address."""
 

@@ -53,8 +53,9 @@ class N3DSDriver(Driver[N3DS]):
     ) -> N3DS:  # fmt: skip
         fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
         return N3DS(
-            fcram, threads, evaluator, choices, tier, "emulated" if timed else "instant", "new" if new_model else None
-        )
+            fcram=fcram, threads=threads, evaluator=evaluator, switches=choices, tier=tier,
+            timing="emulated" if timed else "instant", model="new" if new_model else None,
+        )  # fmt: skip
 
     @staticmethod
     def memory_hint(machine: N3DS) -> str:

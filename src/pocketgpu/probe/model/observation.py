@@ -15,7 +15,7 @@ from pocketgpu.probe.model.scene import Made
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What a scene left behind, by what was looked at.
+    """What a scene left, by what was looked at.
 
     pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes).
     registers: by address. interrupts: how often the program was told that a unit has finished, by the

@@ -528,7 +528,7 @@ def test_render_hands_its_options_to_the_machine(tmp_path: Path, fake_n3ds: list
     capture = captures.open(tmp_path / "x.ctf")
     list(capture.render(threads=2, switches={"a": "b"}, evaluator="numpy"))
     given = {"fcram": 128 << 20, "threads": 2, "switches": {"a": "b"}, "evaluator": "numpy", "tier": "auto"}
-    assert fake_n3ds[0].options == given
+    assert fake_n3ds[0].options == {**given, "timing": "instant", "model": None}
     write_citrace(tmp_path / "new.ctf", [[Load(0x28000000 - 2, b"four")]])
     list(captures.open(tmp_path / "new.ctf").render())
     assert fake_n3ds[1].options["fcram"] == 256 << 20 and len(fake_n3ds[1].events) == 0

@@ -29,8 +29,8 @@ def _small_target(canvas: Canvas) -> int:
 
 @scene("fog.arithmetic")
 def _() -> Made:
-    """Fog leaves 100.6 of a colour of 200: 100 (truncate), or 101 (float). The squares are orange where it is more than
-    99 on the left and more than 100 on the right, else blue."""
+    """Fog leaves 100.6 of a colour of 200, which becomes 100 (truncate), or 101 (float). The left square is orange
+    because that is more than 99. The right one is orange if it is more than 100, else blue."""
     canvas = Canvas()
     address = _small_target(canvas)
     canvas.list.write("FOG_COLOR").fog_table(np.full(_FOG_ENTRIES + 1, 100.6 / 200))
@@ -47,9 +47,8 @@ def _() -> Made:
 
 @scene("gas.hypothesis")
 def _() -> Made:
-    """Three clouds of gas lie in each other, and colours from blue to orange belong to their density. They cover the
-    right square: with black (none), or with rings of these colours (density). The left square has the colours
-    themselves."""
+    """Three clouds of gas, one inside of the other, cover the right square. It is black (none), or has rings in colours
+    of the left square, which go from thin to dense gas (density)."""
     canvas = Canvas()
     colors = np.linspace(BLUE, ORANGE, _GAS_COLORS).astype(int).tolist()
     for number, color in enumerate(colors):

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.builder import CaptureBuilder
-from pocketgpu.facts.external_init import INITS
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.pica.memory import surface
 from pocketgpu.probe.model.scene import Made, Watch
@@ -54,6 +52,10 @@ class Bands:
         word = word_of(color, self.format)
         self.capture.fill(self.at(left), self.at(right), word, width=BY_NAME[self.format].bits)
 
+    def another(self, color: Color) -> int:
+        """The address of another framebuffer, of one colour."""
+        return plain(self.capture, HEIGHT, WIDTH, color, self.format)
+
     def made(self, *memory: tuple[int, int], timed: bool = False, **watch: Any) -> Made:
         """The scene: the framebuffer is shown, in one frame. memory: ranges to look at besides it; watch: what else
         `Watch` takes."""
@@ -86,18 +88,4 @@ def plain(capture: CaptureBuilder, width: int, height: int, color: Color, format
     return address
 
 
-def framebuffer(boxes: NDArray[np.uint8], format: str = "RGB8") -> bytes:
-    """The bytes of a framebuffer that shows an upright picture, RGBA of shape (240, columns, 4)."""
-    turned = np.ascontiguousarray(boxes[::-1].transpose(1, 0, 2))
-    return surface.encode(turned, BY_NAME[format], "linear")
-
-
-def display_state(capture: CaptureBuilder) -> None:
-    """The timing of both screens as the system software sets it: 400 and 320 lines. Scenes that change it write all of
-    it first."""
-    for name in ("top-flat", "bottom"):
-        for address, word in INITS[name].writes:
-            capture.write_word(address, word)
-
-
-__all__ = ["COLUMNS", "Bands", "display_state", "framebuffer", "line_of", "plain", "word_of"]
+__all__ = ["COLUMNS", "Bands", "line_of", "plain", "word_of"]

@@ -27,8 +27,8 @@ def _stage(canvas: Canvas, *ways: Operand, constant: int = 0, most: int) -> None
 
 @scene("combiner.arithmetic")
 def _() -> Made:
-    """100 times 101 of 255, which is 39.6: 39 (integer), or 40 (float). The squares are orange where it is more than 38
-    on the left and more than 39 on the right, else blue."""
+    """100/255 times 101/255 is 39.6/255, which becomes 39 (integer), or 40 (float). The left square is orange because
+    that is more than 38. The right one is orange if it is more than 39, else blue."""
     canvas = _canvas(100)
     for box, most in ((LEFT, 38), (RIGHT, 39)):
         _stage(canvas, "modulate", "texture 0", "constant", constant=101, most=most)
@@ -38,8 +38,8 @@ def _() -> Made:
 
 @scene("combiner.vertex_color")
 def _() -> Made:
-    """A vertex colour of 100.6 of 255: 101 (round), or 100 (truncate). The squares are orange where it is more than 99
-    on the left and more than 100 on the right, else blue."""
+    """A vertex colour of 100.6/255 becomes 101 (round), or 100 (truncate). The left square is orange because that is
+    more than 99. The right one is orange if it is more than 100, else blue."""
     canvas = Canvas()
     for box, most in ((LEFT, 99), (RIGHT, 100)):
         _stage(canvas, "replace", "vertex color", most=most)
@@ -49,8 +49,8 @@ def _() -> Made:
 
 @scene("combiner.add_signed")
 def _() -> Made:
-    """100 and 50, added with sign: 22, which is 128 less (128), or 23 (127). The squares are orange where it is more
-    than 21 on the left and more than 22 on the right, else blue."""
+    """100 and 50 are added with sign, which gives 22 (128), or 23 (127). The left square is orange because that is more
+    than 21. The right one is orange if it is more than 22, else blue."""
     canvas = _canvas(100)
     for box, most in ((LEFT, 21), (RIGHT, 22)):
         _stage(canvas, "add signed", "texture 0", "constant", constant=50, most=most)
@@ -60,9 +60,9 @@ def _() -> Made:
 
 @scene("combiner.add_multiply")
 def _() -> Made:
-    """200 and 200 are added and multiplied by 100 of 255: 100, since the sum is limited to 255 (clamp), or 156
-    (unlimited). The squares are orange where it is more than 50 on the left and more than 128 on the right, else
-    blue."""
+    """200 and 200 are added and multiplied by 100/255. That gives 100, because the sum is limited to 255 (clamp), or
+    156 (unlimited). The left square is orange because that is more than 50. The right one is orange if it is more than
+    128, else blue."""
     canvas = _canvas(200)
     for box, most in ((LEFT, 50), (RIGHT, 128)):
         _stage(canvas, "add then multiply", "texture 0", "texture 0", "constant", constant=100, most=most)
@@ -72,8 +72,8 @@ def _() -> Made:
 
 @scene("combiner.scale_3")
 def _() -> Made:
-    """Dark grey is shown with a scale, which is 1 on the left and has code 3 on the right: it is dark grey too (x1), or
-    eight times as bright, which is white (x8)."""
+    """Dark grey is multiplied by a scale: 1 for the left square, code 3 for the right one, which is as dark (x1), or
+    eight times as bright, white (x8)."""
     canvas = Canvas()
     for box, code in ((LEFT, 0), (RIGHT, 3)):
         canvas.paint(DARK).write("TEXENV0_SCALE", rgb=code)
@@ -83,9 +83,9 @@ def _() -> Made:
 
 @scene("combiner.first_previous")
 def _() -> Made:
-    """The first stage shows its previous stage, which is none. On the right this is the vertex colour, white
-    (vertex-color), the third operand's source, orange (third-source), black (zero), or TEXENV_BUFFER_COLOR, blue
-    (buffer-color). On the left are these four colours, in lines from the upper left."""
+    """The first stage reads the previous stage, which does not exist. The right square has the vertex colour, white
+    (vertex-color), the colour of the third operand, orange (third-source), black (zero), or TEXENV_BUFFER_COLOR, blue
+    (buffer-color). The left square has these four to compare."""
     canvas = Canvas()
     for number, color in enumerate((_WHITE, ORANGE, BLACK, BLUE)):
         canvas.fill(LEFT.part(number % 2, 2, number // 2, 2), color)
@@ -98,8 +98,8 @@ def _() -> Made:
 
 @scene("combiner.first_buffer")
 def _() -> Made:
-    """TEXENV_BUFFER_COLOR is orange. The second stage shows the buffer on the left, the first one on the right: it is
-    black (zero), or orange too (buffer-color)."""
+    """TEXENV_BUFFER_COLOR is orange. The second stage reads the combiner buffer for the left square: orange. The first
+    stage reads it for the right one: black (zero), or orange (buffer-color)."""
     canvas = Canvas()
     canvas.list.write_fields("TEXENV_BUFFER_COLOR", dict(zip("rgba", ORANGE, strict=True)))
     for box, stage in ((LEFT, 1), (RIGHT, 0)):
@@ -111,8 +111,8 @@ def _() -> Made:
 
 @scene("combiner.buffer_delay")
 def _() -> Made:
-    """The buffer is blue, and the first stage stores orange in it. The third stage reads it on the left, which is
-    orange. On the right the second stage does: it is still blue (one-stage), or orange (none)."""
+    """The combiner buffer is blue, and the first stage stores orange in it. The third stage reads it for the left
+    square: orange. The second stage reads it for the right one: still blue (one-stage), or orange (none)."""
     canvas = Canvas()
     canvas.list.write_fields("TEXENV_BUFFER_COLOR", dict(zip("rgba", BLUE, strict=True)))
     canvas.list.write("TEXENV_UPDATE_BUFFER", rgb0=True, alpha0=True)

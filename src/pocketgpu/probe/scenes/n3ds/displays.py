@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from pocketgpu.builder import CaptureBuilder
+from pocketgpu.builder.values import FieldValue
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.external_init import INITS
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made, Watch
 from pocketgpu.probe.scenes.n3ds.bands import Bands, line_of, word_of
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, HEIGHT, LIGHT, ORANGE, RIGHT, WIDTH, Color
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, HEIGHT, LIGHT, ORANGE, RIGHT, WIDTH
 
 _LEVELS = 256
 _RED_LEVEL, _GREEN_LEVEL = 12, 20
@@ -22,18 +23,17 @@ _RED_LEVEL, _GREEN_LEVEL = 12, 20
 
 
 def _timing(capture: CaptureBuilder, mode: str = "top-flat") -> None:
-    """The timing of both screens, as the system software sets it, and no pending interrupts."""
+    """The timing of both screens, as the system software sets it."""
     for name in (mode, "bottom"):
         for address, word in INITS[name].writes:
             capture.write_word(address, word)
 
 
-def _second(bands: Bands, color: Color) -> int:
-    """The address of another framebuffer, all of one colour."""
-    size = WIDTH * bands.line
-    address = bands.capture.allocate(size, region="VRAM")
-    bands.capture.fill(address, address + size, word_of(color, bands.format), width=24)
-    return address
+def _show(bands: Bands, address: int, **format: FieldValue) -> CaptureBuilder:
+    """Show a framebuffer on the top screen, whose DMA size nobody doubts. format: other fields of FORMAT."""
+    bands.capture.show("top", address, format=bands.format)
+    fields: dict[str, FieldValue] = {"color_format": bands.format, "dma_size": "128 bytes", **format}
+    return bands.capture.write("PDC0_FORMAT", EXTERNAL["PDC0_FORMAT"].reset, **fields)
 
 
 # -- pixels ------------------------------------------------------------------------------------------------------------
@@ -97,7 +97,6 @@ def _() -> Made:
     bands = Bands()
     capture, lines = bands.capture, RIGHT.right
     main = capture.put(np.tile(np.array(ORANGE[2::-1], np.uint8), lines * HEIGHT))
-    _timing(capture)
     capture.show("top", bands.start).show("bottom", main)
     for unit in range(2):
         name = f"PDC{unit}_FORMAT"
@@ -113,16 +112,16 @@ def _() -> Made:
     is blue on the left and orange on the right (position), or blue (vblank). Then LATCH is soon after VBlank, and
     SELECT changes: soon it is in force (position), or not before the next VBlank (vblank)."""
     bands = Bands()
-    capture, orange = bands.capture, _second(bands, ORANGE)
+    capture, orange = bands.capture, bands.another(ORANGE)
     bands.fill(0, WIDTH, BLUE)
     _timing(capture)
     first = EXTERNAL["PDC0_VPICTURE"]["start"].raw(EXTERNAL["PDC0_VPICTURE"].reset)
     blank = EXTERNAL["PDC0_VIRQ"]["start"].raw(EXTERNAL["PDC0_VIRQ"].reset)
-    capture.write("PDC0_LATCH", h=0, v=first + WIDTH // 2).show("top", bands.start)
-    capture.end_frame().end_frame()
-    capture.show("top", orange).end_frame()
+    capture.write("PDC0_LATCH", h=0, v=first + WIDTH // 2)
+    _show(bands, bands.start).end_frame().end_frame()
+    _show(bands, orange).end_frame()
     capture.write("PDC0_LATCH", h=0, v=blank + 4).write("PDC0_SELECT", next=True)
-    capture.fill(VRAM.base + VRAM.size // 2, VRAM.end, 0)  # about 20 lines pass
+    capture.fill(VRAM.base + VRAM.size // 2, VRAM.end, 0)  # some lines pass
     capture.write("PSC0_CONTROL")
     select = EXTERNAL["PDC0_SELECT"]
     return bands.looked_at(
@@ -135,11 +134,12 @@ def _() -> Made:
     """Bits 0, 4 and 8 of POLARITY are set, then the screen gets an orange framebuffer: it is orange, and all three
     bits are read (polarity); or it keeps its blue picture, as the line sync has stopped, without bit 4 (disable)."""
     bands = Bands()
-    capture, orange = bands.capture, _second(bands, ORANGE)
+    capture, orange = bands.capture, bands.another(ORANGE)
     bands.fill(0, WIDTH, BLUE)
     _timing(capture)
-    capture.show("top", bands.start).end_frame().end_frame()
-    capture.write("PDC0_POLARITY", h=True, v4=True, v8=True).show("top", orange).end_frame().end_frame()
+    _show(bands, bands.start).end_frame().end_frame()
+    capture.write("PDC0_POLARITY", h=True, v4=True, v8=True)
+    _show(bands, orange).end_frame().end_frame()
     return bands.looked_at(timed=True, registers=(EXTERNAL["PDC0_POLARITY"].address,))
 
 
@@ -152,7 +152,7 @@ def _() -> Made:
     _timing(bands.capture)
     total = EXTERNAL["PDC0_VTOTAL"]
     bands.capture.write("PDC0_VTOTAL", value=total["value"].raw(total.reset) + 100)
-    bands.capture.show("top", bands.start).end_frame().end_frame()
+    _show(bands, bands.start).end_frame().end_frame()
     return bands.looked_at(timed=True, by_eye=True)
 
 
@@ -161,18 +161,11 @@ def _() -> Made:
     """Lines of two framebuffers alternate, and each has 400 blue lines and 400 orange ones. Each eye sees the first
     400, blue (halves); or every other one of 800, blue on the left and orange on the right (skip)."""
     bands = Bands()
-    capture, size = bands.capture, 2 * WIDTH * bands.line
-    buffers = [capture.allocate(size, region="VRAM") for _ in range(2)]
-    for start in buffers:
-        for at, color in ((start, BLUE), (start + size // 2, ORANGE)):
-            capture.fill(at, at + size // 2, word_of(color, bands.format), width=24)
+    capture = bands.capture
+    buffers = [bands.another(color) for color in (BLUE, ORANGE, BLUE, ORANGE)]  # one after the other
     _timing(capture, "top-stereo")
-    capture.show("top", buffers[0]).write("PDC0_ADDRESS_B0", address=buffers[1])
-    capture.write(
-        "PDC0_FORMAT", EXTERNAL["PDC0_FORMAT"].reset, color_format=bands.format, interlace="A then B",
-        scan_doubling=False,
-    )  # fmt: skip
-    capture.end_frame().end_frame()
+    _show(bands, buffers[0], interlace="A then B", scan_doubling=False)
+    capture.write("PDC0_ADDRESS_B0", address=buffers[2]).end_frame().end_frame()
     return bands.looked_at(timed=True, by_eye=True)
 
 
@@ -182,7 +175,7 @@ def _() -> Made:
     """SELECT names the second framebuffer, which is orange; then another byte of it is written, while the first one
     keeps what is read from it. The second framebuffer is still shown (stored), or the blue one (zero)."""
     bands = Bands()
-    capture, orange = bands.capture, _second(bands, ORANGE)
+    capture, orange = bands.capture, bands.another(ORANGE)
     bands.fill(0, WIDTH, BLUE)
     capture.show("top", bands.start).write("PDC0_ADDRESS_A1", address=orange).write("PDC0_ADDRESS_B1", address=orange)
     select = EXTERNAL["PDC0_SELECT"]

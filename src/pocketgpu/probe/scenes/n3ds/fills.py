@@ -49,16 +49,17 @@ def _() -> Made:
 
 @scene("external.status")
 def _() -> Made:
-    """STATUS is read while fill unit 0 works. Unit 0 has no bit there, as it has reported nothing yet (interrupt); it
-    has one (busy); or unit 1 has one (busy-exchanged)."""
+    """STATUS is read while fill unit 0 works, as its own register says. Unit 0 has no bit in STATUS, as it has reported
+    nothing yet (interrupt); it has one (busy); or unit 1 has one (busy-exchanged)."""
     capture = CaptureBuilder()
     for unit in ("PSC0", "PSC1", "PPF"):
         capture.write(f"{unit}_CONTROL")
     capture.end_frame()
     capture.fill(VRAM.base, VRAM.base + VRAM.size, 0, unit=0)
-    status = EXTERNAL["STATUS"]
-    bits = status["psc0"].mask | status["psc1"].mask
-    watch = Watch(registers=(status.address,), bits=((status.address, bits),), pictures=False)
+    # The unit's own register comes second: if it still works then, it did before.
+    status, control = EXTERNAL["STATUS"], EXTERNAL["PSC0_CONTROL"]
+    bits = (status.address, status["psc0"].mask | status["psc1"].mask), (control.address, control["start"].mask)
+    watch = Watch(registers=(status.address, control.address), bits=bits, pictures=False)
     return Made(capture.to_pgc(), watch, timed=True)
 
 

@@ -71,8 +71,8 @@ def _draw(canvas: Canvas, *boxes: Box, values: tuple[tuple[float, ...], ...] = (
 
 @scene("geometry.bool15")
 def _() -> Made:
-    """A program runs for the left square, then for the right one, and shows boolean 15, which is false before: blue and
-    then orange (set), or blue both times (keep)."""
+    """A geometry program runs for the left square, then for the right one, and shows boolean 15, which is false at
+    first. The right square is orange, because the first run has set it (set), or blue (keep)."""
     canvas = _canvas()
     choose = "mov r7, c90.xxxx\nifu b15\nmov r7, c90.yyyy\nnop\n.end\n"
     _use(canvas, choose + _square(lambda corner, slot, last: _vertex(corner, slot, last and "prim", "mov o1, r7")))
@@ -82,9 +82,9 @@ def _() -> Made:
 
 @scene("geometry.winding")
 def _() -> Made:
-    """Triangles with flat shading have the colour of their last vertex. The last one that a program emits is orange,
-    the others are blue. The left square is emitted as it is, the right one with the winding bit: its last vertex is the
-    same, orange (swap-first), or the first one, blue (reverse)."""
+    """Flat triangles have the colour of their last vertex. The left square's are emitted as they are: orange. The right
+    one's are emitted with the winding bit: the last vertex stays the last, orange (swap-first), or becomes the first,
+    blue (reverse)."""
     canvas = _canvas(_COLOR)
     canvas.list.write("FLAT_SHADING", flat=True)
     values = {False: "mov o1, c90.xxxx", True: "mov o1, c90.yyyy"}
@@ -101,9 +101,9 @@ def _flagged(corner: int, slot: int, last: bool, *, flags: str, values: Mapping[
 
 @scene("geometry.output_banks")
 def _() -> Made:
-    """The left square's program gives all vertices the value 1: orange. The right one's gives its first vertex 1 and
-    its second one 0, and goes on without values, so that only each second vertex counts. These have the value of two
-    vertices before, 1, orange (double), or of the one before, 0, blue (single)."""
+    """The left square's program gives all vertices the value 1: orange. The right one's gives 1 to the first vertex, 0
+    to the second, and none to later ones, of which each second one is used. Those repeat the value of two vertices
+    before, 1, orange (double), or of the vertex before, 0, blue (single)."""
     canvas = _canvas()
     _use(canvas, _square(_plain))
     _draw(canvas, LEFT)
@@ -120,8 +120,9 @@ def _pair(corner: int, slot: int, last: bool) -> str:
 
 @scene("geometry.emit_buffers")
 def _() -> Made:
-    """A triangle starts with the vertex of buffer 2 on the left. On the right it starts with one more vertex, of buffer
-    3: the square is there (4), or missing, because that vertex is lost (3)."""
+    """Three vertices go to buffers 0 to 2, and a triangle is requested: with the third vertex for the left square, with
+    one more, of buffer 3, for the right one. The right square is there (4), or missing, because there is no such buffer
+    (3)."""
     canvas = _canvas()
     for box in (LEFT, RIGHT):
         canvas.fill(box, DARK)

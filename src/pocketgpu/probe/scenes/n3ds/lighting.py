@@ -71,8 +71,8 @@ def _draw(canvas: Canvas, box: Box, view: ArrayLike = _TOWARDS_EYE) -> None:
 
 @scene("lighting.lut")
 def _() -> Made:
-    """The light's distance grows to the right, over four entries of its table. On the left the table has 1 everywhere:
-    orange. On the right its entries are 0 and 1 in turns: smooth changes from black to orange (interpolate), or stripes
+    """A light gets its brightness from a table by its distance, which grows to the right over four entries. The left
+    square's table is 1 everywhere: orange. The right one's is 0 and 1 in turns: smooth waves (interpolate), or stripes
     (nearest)."""
     canvas = _lit("fragment primary color")
     canvas.list.combiner(1)
@@ -92,9 +92,9 @@ def _() -> Made:
 
 @scene("lighting.off_bits")
 def _() -> Made:
-    """Specular light with tables that are 0 for red and 1 for green and blue. A table that is off counts as 1, or as
-    red's. On the left bits 20, 21 and 22 switch all off: orange. On the right only bits 20 and 21 are set, which leave
-    red: blue (rb-rg-rr); or they leave blue: orange (rr-rg-rb)."""
+    """A light has tables for red, green and blue. One that is switched off counts as 1, or as red's. Bits 20, 21 and 22
+    are set for the left square: orange. Only bits 20 and 21 are set for the right one: this leaves red's table, which
+    is 0, blue (rb-rg-rr), or blue's, which is 1, orange (rr-rg-rb)."""
     canvas = _lit("fragment secondary color")
     canvas.list.write_fields("LIGHT0_SPECULAR1", _FULL)
     for table, value in (("RR", 0.0), ("RG", 1.0), ("RB", 1.0)):
@@ -107,9 +107,8 @@ def _() -> Made:
 
 @scene("lighting.fresnel")
 def _() -> Made:
-    """Two lights, one before the surface, for which the Fresnel table gives 1, one beside it with 0. On the left the
-    last light is the one with 1: orange. On the right it is the one with 0: blue (last), or the sum counts: orange
-    (sum)."""
+    """Two lights have the Fresnel values 1 and 0. For the left square the light with 1 is the last: orange. For the
+    right one the light with 0 is: it alone counts, blue (last), or the sum of both does, orange (sum)."""
     canvas = _lit(("fragment primary color", "alpha"), lights=2)
     canvas.list.write("LIGHTING_LUTINPUT_SELECT", fr="L.N")
     canvas.list.lighting_table("FR", np.arange(_ENTRIES + 1) >= _ENTRIES // 2)
@@ -123,8 +122,8 @@ def _() -> Made:
 
 @scene("lighting.color_bits")
 def _() -> Made:
-    """The colour of the ambient light is 255 on the left: orange. On the right it is 256, which is brighter than full:
-    orange too (10), or has eight bits, which are 0: blue (8)."""
+    """The ambient light is 255 for the left square: orange. It is 256 for the right one: brighter than full, orange
+    (10), or 0 in eight bits, blue (8)."""
     canvas = _lit("fragment primary color")
     for box, bright in ((LEFT, 255), (RIGHT, 256)):
         canvas.list.write("LIGHTING_AMBIENT", r=bright, g=bright, b=bright)

@@ -21,8 +21,8 @@ def _color_word(color: Color) -> int:
 
 @scene("list.high_ids")
 def _() -> Made:
-    """Both squares are to be blue. Before the right one, orange is written to the id of the combiner's constant plus
-    0x400: it stays blue (ignore), or becomes orange (wrap)."""
+    """The left square is blue. Before the right one a list writes orange to the id of the colour's register plus 0x400.
+    The right square is still blue (ignore), or orange (wrap)."""
     canvas = Canvas()
     canvas.fill(LEFT, BLUE)
     canvas.paint(BLUE)
@@ -33,8 +33,8 @@ def _() -> Made:
 
 @scene("list.private_ids")
 def _() -> Made:
-    """A list draws blue squares, clears IRQ_AUTOSTOP, requests its interrupt, and draws an orange square on the right.
-    It ends at the request (ignore), or goes on, so that the square is orange (store)."""
+    """A list draws two blue squares, switches off IRQ_AUTOSTOP, requests its interrupt, and paints the right square
+    orange. The square stays blue, because the list has ended at the request (ignore), or is orange (store)."""
     canvas = Canvas()
     canvas.fill(LEFT, BLUE)
     canvas.fill(RIGHT, BLUE)
@@ -48,8 +48,8 @@ def _() -> Made:
 
 @scene("list.fifo_mask")
 def _() -> Made:
-    """A uniform gets the number 1.0, whose upper half alone is not zero, through the data port: for the left square
-    with a full byte mask, for the right one with the mask of the lower half. It is 1, orange (raw), or 0, blue
+    """A list sends a uniform through its data port: 1.0, whose lower half is zero. All bytes are enabled for the left
+    square: orange. Only the lower half is enabled for the right one: the uniform is 1, orange (raw), or 0, blue
     (masked)."""
     canvas = Canvas()
     canvas.program("mov o1.xy, c0.x")
@@ -64,8 +64,8 @@ def _() -> Made:
 
 @scene("list.jump_value")
 def _() -> Made:
-    """A list writes 0 to CMDBUF_JUMP1 and then makes the right square blue; the list that it would jump to makes it
-    orange. It is orange (any), or blue (non-zero)."""
+    """A list writes 0 to CMDBUF_JUMP1 and then paints the right square blue. The other list would paint it orange. The
+    square is orange, because the list has jumped (any), or blue (non-zero)."""
     canvas = Canvas()
     canvas.fill(RIGHT, ORANGE)
     other = canvas.list.end_drawing().finalize().tobytes()
@@ -80,9 +80,9 @@ def _() -> Made:
 
 @scene("list.end_match")
 def _() -> Made:
-    """Four lists write FINALIZE and then make a square orange: the usual word; 0; its lowest byte alone; that with the
-    byte's interrupt disabled. Where a list ended the square stays blue: squares 1 and 3 (masked-bytes), 1, 3 and 4
-    (any-byte), 1 (convention), all (any-value), none (end-of-list)."""
+    """Four lists write FINALIZE and then paint a square orange. They write the usual word, 0, the word's lowest byte,
+    and that byte while its interrupt is disabled. A square stays blue where its list has ended: squares 1 and 3
+    (masked-bytes), 1, 3 and 4 (any-byte), 1 (convention), all (any-value), none (end-of-list)."""
     canvas = Canvas()
     boxes = row(4)
     for box in boxes:
@@ -103,8 +103,8 @@ def _() -> Made:
 
 @scene("draw.trigger_value")
 def _() -> Made:
-    """Two squares are drawn by writing DRAWARRAYS, the left one with 1, the right one with 0. It is there (any), or
-    missing (non-zero)."""
+    """The left square is drawn by writing 1 to DRAWARRAYS, the right one by writing 0. The right square is orange too
+    (any), or missing (non-zero)."""
     canvas = Canvas()
     for box, word in ((LEFT, 1), (RIGHT, 0)):
         canvas.fill(box, DARK)

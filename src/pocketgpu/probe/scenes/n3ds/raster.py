@@ -24,7 +24,8 @@ _DEPTHS = (1 << 24) - 1
 
 @scene("clip.depth_range")
 def _() -> Made:
-    """The left square has z = -w/2, the right one z = w/2. It is clipped away (half), or drawn (full)."""
+    """The left square lies at z = -w/2, the right one at z = w/2. The right square is clipped away (half), or drawn
+    (full)."""
     canvas = Canvas()
     for box, depth in ((LEFT, 0.5), (RIGHT, -0.5)):
         canvas.fill(box, DARK)
@@ -34,8 +35,7 @@ def _() -> Made:
 
 @scene("viewport.offset_sign")
 def _() -> Made:
-    """An orange square in the middle of the viewport, which VIEWPORT_XY moves by 96 pixels: to the left (plus), or to
-    the right (minus)."""
+    """VIEWPORT_XY moves a square from the middle by 96 pixels: to the left (plus), or to the right (minus)."""
     canvas = Canvas()
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
@@ -47,8 +47,8 @@ def _() -> Made:
 
 @scene("raster.cull_0_3")
 def _() -> Made:
-    """Squares seen from the front on the left and from behind on the right, with culling mode 0 in the upper row and 3
-    in the lower one. All are there (none), or those on the right are missing (back)."""
+    """Squares seen from the front are on the left, squares seen from behind on the right. The culling mode is 0 in the
+    upper row and 3 in the lower one. All are drawn (none), or those seen from behind are missing (back)."""
     canvas = Canvas()
     for mode, (front, back) in zip((CULL.NONE, CULL.NONE_3), grid(2, 2), strict=True):
         canvas.list.write("FACECULLING_CONFIG", mode=mode)
@@ -60,9 +60,9 @@ def _() -> Made:
 
 @scene("depth.bits")
 def _() -> Made:
-    """A blue square writes a depth, and an orange one inside is drawn where its depth is equal. On the left it is. On
-    the right the depths are 3 and 2 in the smallest steps of 24 bits: not equal (24), or equal without the lowest bit
-    (23)."""
+    """A blue square writes its depth, and an orange one is drawn where its own depth is equal. On the left it is equal.
+    On the right it differs by the smallest step of 24 bits: it is not drawn (24), or it is, because that bit is left
+    out (23)."""
     canvas = Canvas()
     for box, near, far in ((LEFT, 2, 2), (RIGHT, 3, 2)):
         canvas.list.depth("always", write=True)

@@ -30,8 +30,8 @@ def _show(canvas: Canvas, box: Box, text: str) -> None:
 
 @scene("shader.precision")
 def _() -> Made:
-    """1 is added to a small number and subtracted again. 1/256 is left of 1/256 on the left: orange. Of 1/262144 on the
-    right the same is left, orange (f32), or nothing, because a mantissa has 16 bits, blue (f24)."""
+    """A program computes (1 + x) - 1. For the left square x is 1/256, which is left over: orange. For the right one x
+    is 1/262144: it is left over too, orange (f32), or lost, because a mantissa has 16 bits, blue (f24)."""
     canvas = _canvas()
     for box, exponent in ((LEFT, 8), (RIGHT, 18)):
         small = 2.0**-exponent
@@ -43,8 +43,8 @@ def _() -> Made:
 
 @scene("shader.reciprocal_zero")
 def _() -> Made:
-    """The reciprocal of 0 is shown on the left, that of -0 on the right: orange where it is positive. It is (positive),
-    or it is -infinity, blue (signed)."""
+    """Orange means that a reciprocal is positive: of 0 for the left square, of -0 for the right one. That is infinity,
+    orange (positive), or -infinity, blue (signed)."""
     canvas = _canvas()
     for box, sign in ((LEFT, ""), (RIGHT, "-")):
         _show(canvas, box, f"mov r0, {sign}c90.xxxx \n rcp r1.x, r0.x \n slt r7.x, c90.x, r1.x")
@@ -53,8 +53,8 @@ def _() -> Made:
 
 @scene("shader.max_infinity")
 def _() -> Made:
-    """The maximum of 0 and -1 is shown on the left, that of 0 and -infinity on the right: orange where it is 0. It is
-    (smaller), or it is -infinity, blue (result)."""
+    """Orange means that a maximum is 0. The left square has the maximum of 0 and -1. The right one has that of 0 and
+    -infinity: 0, orange (smaller), or -infinity, blue (result)."""
     canvas = _canvas()
     _show(canvas, LEFT, "mov r0, c90 \n max r1.x, c90.x, r0.z \n sge r7.x, r1.x, c90.x")
     text = "mov r0, c90 \n rcp r0.x, r0.x \n mov r0.x, -r0.x \n max r1.x, c90.x, r0.x \n sge r7.x, r1.x, c90.x"
@@ -64,8 +64,8 @@ def _() -> Made:
 
 @scene("shader.litp_nan")
 def _() -> Made:
-    """The first component of LITP is shown for -1 on the left and for NaN on the right: orange where it is 0. It is
-    (zero), or it is NaN, blue (keep)."""
+    """Orange means that LITP limits its first component to 0. The left square gives it -1. The right one gives it NaN:
+    the result is 0, orange (zero), or NaN, blue (keep)."""
     canvas = _canvas()
     _show(canvas, LEFT, "mov r0, c90.zzzz \n litp r1, r0 \n sge r7.x, r1.x, c90.x")
     nan = "mov r0, c90 \n rcp r0.x, r0.x \n add r0, r0.xxxx, -r0.xxxx \n"
@@ -75,8 +75,8 @@ def _() -> Made:
 
 @scene("shader.nested_loop_counter")
 def _() -> Made:
-    """A loop reads the uniform that aL selects, orange for the outer loop's counter, blue for the inner loop's. On the
-    left it does so before an inner loop, on the right after it: orange (restored), or blue (kept)."""
+    """A loop with another one inside reads a uniform by aL: orange by its own counter, blue by the inner one. It reads
+    before the inner loop for the left square, and after it for the right one: orange (restored), or blue (kept)."""
     canvas = _canvas()
     inner = "loop i1 \n add r1, c90.y, r1 \n nop \n endloop \n"
     canvas.list.uniforms(0, [[float(n < 20)] * 4 for n in range(40)])
@@ -88,9 +88,9 @@ def _() -> Made:
 
 @scene("shader.loop_ends")
 def _() -> Made:
-    """A loop of two rounds has another one inside, and 1/4 is added in each round. On the left an instruction lies
-    between their ends: 4/4, orange. On the right both end at the same instruction: 4/4 too (all), or 2/4, light grey,
-    since the outer loop misses its end (one)."""
+    """Two loops of two rounds, one inside of the other, add 1/4 in each round. For the left square an instruction lies
+    between their ends: 4/4, orange. For the right one both end together: 4/4, orange (all), or 2/4, light grey, because
+    the outer loop misses its end (one)."""
     canvas = Canvas()
     canvas.palette(BLUE, LIGHT, ORANGE)
     canvas.list.int_uniform(0, 1)
@@ -102,9 +102,9 @@ def _() -> Made:
 
 @scene("shader.stacks")
 def _() -> Made:
-    """Four calls inside each other on the left, five on the right; the stack of calls holds four. The square is orange
-    if control comes back to the first call. On the right the way back is lost, blue (separate), or all stacks are one
-    that is large enough (single)."""
+    """Subroutines call each other, four deep for the left square, five deep for the right one. A square is orange if
+    the program comes back to its start. The right one is blue, because the stack of calls only holds four (separate),
+    or orange, because one larger stack holds all (single)."""
     canvas = _canvas()
     for box, depth in ((LEFT, CALL_DEPTH), (RIGHT, CALL_DEPTH + 1)):
         procedures = [f".proc p{n} \n nop \n call p{n + 1} \n nop \n .end" for n in reversed(range(1, depth))]
@@ -121,8 +121,9 @@ def _() -> Made:
 
 @scene("shader.end")
 def _() -> Made:
-    """A program shows 1, then 0 instead. The upper half of ENTRYPOINT points behind all instructions on the left: blue.
-    On the right it points between both: blue too (nothing), or the program ends there, orange (entrypoint)."""
+    """A program writes orange, then blue. The upper half of ENTRYPOINT points behind the program for the left square:
+    blue. It points between both instructions for the right one: blue (nothing), or orange, because the program ends
+    there (entrypoint)."""
     canvas = _canvas()
     program = canvas.program("mov o1.xy, c90.y \n between: \n mov o1.xy, c90.x", VALUE + _NUMBERS)
     for box, end in ((LEFT, len(program.code)), (RIGHT, program.labels["between"])):

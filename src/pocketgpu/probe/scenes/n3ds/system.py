@@ -62,10 +62,8 @@ def _() -> Made:
     """A program leaves gsp a blue framebuffer and asks for a copy; in the next frame it leaves an orange one, and asks
     for nothing. The screen becomes orange (vblank), or stays blue, as gsp looks only after copies (transfer)."""
     bands = Bands()
-    capture, size = bands.capture, WIDTH * bands.line
-    orange = capture.allocate(size, region="VRAM")
-    for start, color in ((bands.start, BLUE), (orange, ORANGE)):
-        capture.fill(start, start + size, word_of(color, bands.format), width=24)
+    capture, orange = bands.capture, bands.another(ORANGE)
+    bands.fill(0, WIDTH, BLUE)
     unused = capture.allocate(bands.line, region="VRAM")
     capture.swap("top", bands.start).gx(texture_copy(orange, unused, bands.line)).end_frame()
     capture.swap("top", orange).end_frame()

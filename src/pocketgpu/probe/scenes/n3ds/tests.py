@@ -18,8 +18,8 @@ def _stencil(canvas: Canvas, function: str, reference: int, operation: str = "ke
 
 @scene("test.order")
 def _() -> Made:
-    """Left, a square that the alpha test lets through sets the stencil; right, one that it rejects does. Orange is
-    drawn where the stencil is set: on the left only (alpha-first), or on both sides (depth-first)."""
+    """Fragments in the left square pass the alpha test, fragments in the right one do not; both are to set the stencil.
+    Orange is then drawn where it is set: on the left only (alpha-first), or on both sides (depth-first)."""
     canvas = Canvas()
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
@@ -36,8 +36,9 @@ def _() -> Made:
 
 @scene("test.stencil_operands")
 def _() -> Made:
-    """The stencil is 5 everywhere. Blue is drawn where the reference 3 is less, or where 5 is less than the reference
-    7: on the left under "reference < stored" (reference), on the right under "stored < reference" (stored)."""
+    """The stencil is 5 everywhere, and the test is "less". The reference is 3 for the left square and 7 for the right
+    one. The left square is blue, because 3 is less than 5 (reference), or the right one is, because 5 is less than 7
+    (stored)."""
     canvas = Canvas()
     _stencil(canvas, "always", 5, "replace")
     canvas.fill(LEFT, DARK)
@@ -50,8 +51,8 @@ def _() -> Made:
 
 @scene("test.stencil_write")
 def _() -> Made:
-    """Two squares go into the stencil, and a colour goes where the stencil is set. For the left one DEPTHBUFFER_WRITE
-    allows the stencil, for the right one only the depth: it is missing (stencil), or there (any)."""
+    """Two squares set the stencil. DEPTHBUFFER_WRITE allows the stencil for the left one, and only the depth for the
+    right one. Orange is then drawn where the stencil is set: on the left only (stencil), or on both sides (any)."""
     canvas = Canvas()
     for box, stencil in ((LEFT, True), (RIGHT, False)):
         _stencil(canvas, "always", 1, "replace")
@@ -65,8 +66,8 @@ def _() -> Made:
 
 @scene("test.untested_depth_write")
 def _() -> Made:
-    """Two near squares write their depth, the left one with a depth test that always passes, the right one without a
-    test. A far square is then behind both (yes), or covers the right one (no)."""
+    """Two near, blue squares write their depth: the left one with a depth test that always passes, the right one
+    without a test. Far, orange squares are hidden behind both (yes), or the right one is not hidden (no)."""
     canvas = Canvas()
     for box, test in ((LEFT, "always"), (RIGHT, None)):
         canvas.list.depth(test, write=True)
@@ -79,8 +80,8 @@ def _() -> Made:
 
 @scene("blend.min_max")
 def _() -> Made:
-    """Light grey is drawn over blue with "minimum" and factors of zero. On the left the equation is "add": black. On
-    the right it is black too (with-factors), or the lesser of both colours, which is blue (plain)."""
+    """Light grey is drawn over blue with factors of zero. The left square adds both: black. The right one takes the
+    minimum: of colours times factors, black (with-factors), or of the colours themselves, blue (plain)."""
     canvas = Canvas()
     for box, equation in ((LEFT, "add"), (RIGHT, "minimum")):
         canvas.list.blend()
@@ -92,8 +93,8 @@ def _() -> Made:
 
 @scene("blend.factor_15")
 def _() -> Made:
-    """An orange square is drawn with the source factor "one" on the left and with code 15 on the right: it is the same
-    (one), or the colour is multiplied by itself and darker (source)."""
+    """Orange is drawn with the source factor "one" for the left square and code 15 for the right one. That is the same
+    (one), or darker, because the colour is multiplied by itself (source)."""
     canvas = Canvas()
     for box, code in ((LEFT, 1), (RIGHT, 15)):
         canvas.list.write("BLEND_FUNC", src_rgb=code, src_alpha=code)

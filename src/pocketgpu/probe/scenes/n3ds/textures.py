@@ -46,8 +46,8 @@ def _span(left: float, right: float) -> list[tuple[float, float, float]]:
 
 @scene("texture.filter")
 def _() -> Made:
-    """A small chequered texture, enlarged: its registers say "nearest" on the left and "linear" on the right. Both are
-    as they say (as-programmed), both have sharp squares (nearest), or both are smooth (linear)."""
+    """A small chequered texture is enlarged. The left square asks for "nearest", the right one for "linear". Each gets
+    what it asks for (as-programmed), or both are sharp (nearest), or both are smooth (linear)."""
     canvas = Canvas()
     fields = np.add.outer(np.arange(_SIDE), np.arange(_SIDE)) % 2
     for box, filter in ((LEFT, "nearest"), (RIGHT, "linear")):
@@ -58,8 +58,8 @@ def _() -> Made:
 
 @scene("texture.levels")
 def _() -> Made:
-    """A blue texture with a smaller level that is orange is drawn very small, many times. The left square says that
-    there is one level; the right one, with both, is orange (as-programmed), or blue too (base)."""
+    """A blue texture, whose smaller level is orange, is drawn much reduced. The left square has no smaller levels:
+    blue. The right one has them: orange (as-programmed), or blue (base)."""
     canvas = Canvas()
     side = 2 * _SIDE
     address = canvas.capture.put_texture(_plain(BLUE, side), levels=[_plain(ORANGE)])
@@ -72,8 +72,8 @@ def _() -> Made:
 
 @scene("texture.expand")
 def _() -> Made:
-    """Red 4 of 31, as 8 bits: 33 (replicate), or 32 (scale). The squares are orange where it is more than 31 on the
-    left and more than 32 on the right, else blue."""
+    """A texture's red is 4 of 31, which becomes 33 of 255 (replicate), or 32 (scale). The left square is orange because
+    that is more than 31. The right one is orange if it is more than 32, else blue."""
     canvas = Canvas()
     canvas.texture(_plain((4 << 3, 0, 0, 255)), "RGB565", filter="nearest")
     for box, most in ((LEFT, 31), (RIGHT, 32)):
@@ -84,8 +84,8 @@ def _() -> Made:
 
 @scene("texture.null_address")
 def _() -> Made:
-    """Orange where a texture is opaque: on the left a black one in memory, on the right one whose address is 0. It is
-    opaque black (black), or what is at address 0, where no memory is (read): not opaque, blue."""
+    """Orange means that a texture is opaque. The left square has a black one in memory. The right one has address 0,
+    which is opaque black, orange (black), or read although no memory is there, blue (read)."""
     canvas = Canvas()
     canvas.texture(_plain(BLACK), filter="nearest")
     canvas.by_source(("texture 0", "alpha"), BLUE, ORANGE)
@@ -97,8 +97,9 @@ def _() -> Made:
 
 @scene("texture.nearest")
 def _() -> Made:
-    """A repeated texture with a blue left and an orange right half: the squares show it half a texel right of its left
-    edge and half a texel left of it. There is the last texel, orange (floor), or the first one, blue (truncate)."""
+    """A texture is blue in its left half and orange in its right half, and repeats. The left square shows it half a
+    texel inside of its left edge: blue. The right one shows it half a texel outside: the texel before, orange (floor),
+    or the first texel, blue (truncate)."""
     canvas = Canvas()
     canvas.texture(_columns(BLUE, ORANGE), filter="nearest", wrap="repeat")
     for box, u in ((LEFT, 0.5), (RIGHT, -0.5)):
@@ -108,9 +109,9 @@ def _() -> Made:
 
 @scene("texture.wrap_4_7")
 def _() -> Made:
-    """Four rows for wrap codes 4 to 7: a texture that is blue, dark, black and orange, to the left of its place, at its
-    place, and to the right; its border is white. Repeated to the left, and then edge, border, repeated and repeated
-    (own); or as codes 0 to 3: edge, border, repeated and mirrored on both sides (as-0-3)."""
+    """Four rows show a texture of four colours under wrap codes 4 to 7, and what lies to its left and right; the border
+    is white. All repeat to the left, and have edge, border, repeat and repeat to the right (own). Or they are like
+    codes 0 to 3: edge, border, repeat and mirrored repeat on both sides (as-0-3)."""
     canvas = Canvas()
     address = canvas.capture.put_texture(_columns(BLUE, DARK, BLACK, ORANGE))
     canvas.show("texture 0")
@@ -156,8 +157,8 @@ def _looked_from(depth: int, part: float = 1.0) -> NDArray[np.float64]:
 
 @scene("texture.shadow_equal")
 def _() -> Made:
-    """A shadow map has depth 1000 everywhere. From 999 on the left it is lit, orange. From 1000 on the right it is lit
-    too (lit), or in shadow, blue (dark)."""
+    """A shadow map has depth 1000. The left square has depth 999 and is lit: orange. The right one has depth 1000: lit,
+    orange (lit), or in shadow, blue (dark)."""
     canvas = Canvas()
     _shadow_map(canvas, 1000)
     for box, depth in ((LEFT, 999), (RIGHT, 1000)):
@@ -167,8 +168,8 @@ def _() -> Made:
 
 @scene("texture.shadow_filter")
 def _() -> Made:
-    """A shadow map whose left half lights and whose right half does not, enlarged so that a texel is a quarter of the
-    square. The edge between both is sharp (nearest), as in the left square, which has no map, or soft (linear)."""
+    """A shadow map lights on its left half, orange, and not on its right half, blue. The right square shows it
+    enlarged: the edge between both is sharp (nearest), or soft (linear). The left square is painted without a map."""
     canvas = Canvas()
     canvas.fill(LEFT.part(0, 2), ORANGE)
     canvas.fill(LEFT.part(1, 2), BLUE)
@@ -179,9 +180,8 @@ def _() -> Made:
 
 @scene("texture.shadow_bias")
 def _() -> Made:
-    """A shadow map has depth 1000 everywhere, and is looked at from depth 100. On the left with a bias of 0, which
-    lights: orange. On the right with a bias of 200: the depth becomes 0, which lights too (clamp), or the largest, blue
-    (wrap)."""
+    """A shadow map has depth 1000, and both squares have depth 100. The left one has no bias and is lit: orange. The
+    right one has a bias of 200, which leads below 0: to 0, orange (clamp), or to a very large depth, blue (wrap)."""
     canvas = Canvas()
     for box, bias in ((LEFT, 0), (RIGHT, 200)):
         _shadow_map(canvas, 1000, bias=bias)

@@ -37,9 +37,9 @@ def _position(canvas: Canvas, box: Box) -> Buffer:
 
 @scene("vertex.alignment")
 def _() -> Made:
-    """A 32-bit number follows bytes in a buffer. On the left its address is a multiple of 4, and it is 1: orange. On
-    the right it is not: read from the next multiple it is 1 too (element), from its own address 0.5, light grey
-    (padding), from the multiple before it 0, blue (address)."""
+    """A 32-bit number follows some bytes in a vertex buffer. For the left square it is aligned, and is 1: orange. For
+    the right one it is not: read from the next multiple of 4 it is 1, orange (element); from its own address it is 0.5,
+    light grey (padding); from the multiple before it is 0, blue (address)."""
     canvas = Canvas()
     canvas.program("mov o1.xy, v2.x")
     canvas.palette(BLUE, LIGHT, ORANGE)
@@ -55,8 +55,8 @@ def _() -> Made:
 
 @scene("vertex.repeated_attribute")
 def _() -> Made:
-    """Two buffers have the same attribute, 0 in the first and 1 in the second. The left square only has the second. The
-    right one is orange too (last), or blue (first)."""
+    """Two buffers hold the same attribute, 0 in the first and 1 in the second. The left square only has the second
+    buffer: orange. The right one has both: orange (last), or blue (first)."""
     canvas = _start()
     canvas.draw(LEFT, _ONE)
     position, first, last = _position(canvas, RIGHT), _buffer(canvas, _ZERO), _buffer(canvas, _ONE)
@@ -70,8 +70,8 @@ def _() -> Made:
 
 @scene("vertex.fixed_and_loaded")
 def _() -> Made:
-    """An attribute has the fixed value 0, and 1 in a buffer. For the left square it is not marked as fixed; for the
-    right one it is, and the square is orange too (loaded), or blue (fixed)."""
+    """An attribute is 0 as a fixed value and 1 in a buffer. It is not marked as fixed for the left square: orange. It
+    is for the right one: orange (loaded), or blue (fixed)."""
     canvas = _start()
     for box, fixed in ((LEFT, 0), (RIGHT, 1 << _ATTRIBUTE)):
         canvas.list.fixed_attribute(_ATTRIBUTE, _ZERO)
@@ -83,8 +83,9 @@ def _() -> Made:
 
 @scene("vertex.fixed_index")
 def _() -> Made:
-    """Fixed attributes 1 and 2 are 0.5; then FIXEDATTRIB_INDEX is set to 1, and 0 and 1 are sent. The left square shows
-    attribute 1, the right one attribute 2: blue and orange (advance), or orange and light grey (keep)."""
+    """Fixed attributes 1 and 2 are 0.5, light grey. Then FIXEDATTRIB_INDEX becomes 1, and 0 and 1 are sent. The left
+    square shows attribute 1, the right one attribute 2. They are blue and orange (advance), or orange and light grey
+    (keep)."""
     canvas = Canvas()
     canvas.palette(BLUE, LIGHT, ORANGE)
     for box, attribute in ((LEFT, 1), (RIGHT, 2)):
@@ -99,8 +100,9 @@ def _() -> Made:
 
 @scene("vertex.immediate_inputs")
 def _() -> Made:
-    """Vertices in the list have 1 as attribute 1 and 0 as attribute 2, and the squares show v1. On the left attributes
-    go to their own registers: orange. On the right both are exchanged: blue (permuted), or orange too (in-order)."""
+    """Vertices in the list have 1 as attribute 1 and 0 as attribute 2, and the program shows v1. Attribute 1 goes to v1
+    for the left square: orange. Attribute 2 is to go there for the right one: blue (permuted), or orange, because
+    attributes stay in order (in-order)."""
     canvas = _start()
     for box, inputs in ((LEFT, (0, 1, 2)), (RIGHT, (0, 2, 1))):
         canvas.list.draw_immediate([(corner, _ONE, _ZERO) for corner in canvas.corners(box)[ORDER]], inputs=inputs)
@@ -109,8 +111,8 @@ def _() -> Made:
 
 @scene("vertex.immediate_strip")
 def _() -> Made:
-    """Two squares are strips of two triangles, with back faces culled: the left one from memory, the right one in the
-    list. It is whole too (turned), or one triangle (kept)."""
+    """Both squares are strips of two triangles, and back faces are culled. The left strip is in memory. The right one
+    is in the list: whole (turned), or only one triangle (kept)."""
     canvas = _start()
     canvas.list.write("FACECULLING_CONFIG", mode="back (clockwise)")
     strip = [0, 1, 3, 2]

@@ -1,0 +1,92 @@
+"""The whole way of a 3DS: files are made, our own machine runs the probe with some values, and the answers are judged.
+Every choice that has a scene and can be asked is told rightly, under every value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import probing
+
+from pocketgpu.facts.choices import CHOICES, DEFAULTS
+from pocketgpu.probe.judging import judge, judge_files, read_file
+from pocketgpu.probe.making import choices_with_scenes
+from pocketgpu.probe.scenes import SCENES
+
+pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+
+NEEDS_TIME = {name for name in choices_with_scenes("3DS") if SCENES[name].made.timed}
+"""Scenes whose difference needs units that take time: programs run here on a machine whose units take none."""
+NEW_MODEL = {name for name in choices_with_scenes("3DS") if SCENES[name].made.new_model}
+ASKED = [name for name in choices_with_scenes("3DS") if name not in NEEDS_TIME | NEW_MODEL]
+DISTURBED = {"list.jump_value", "shader.loop_ends", "texture.shadow_filter", "gsp.untranslatable"}
+"""Scenes that other choices change, too: their values are tried without those."""
+
+
+def rounds() -> list[dict[str, str]]:
+    """The values of each run: none, the second values of all choices, then the third ones, and so on."""
+    others = {name: [value for value in CHOICES[name].values if value != DEFAULTS[name]] for name in ASKED}
+    usual = [name for name in ASKED if name not in DISTURBED]
+    most = max(map(len, others.values()))
+    found: list[dict[str, str]] = [{}]
+    for names in (usual, sorted(DISTURBED)):
+        found += [{name: others[name][turn] for name in names if turn < len(others[name])} for turn in range(most)]
+    return [found[0], *filter(None, found[1:])]
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, dict[str, str]]]:
+    """Cards with answers, and the values that each run had: the defaults, then the further values of each choice."""
+    whole = probing.card(tmp_path_factory.mktemp("whole"), ASKED)
+    found = []
+    for number, values in enumerate(rounds()):
+        asked = list(values) or ASKED
+        folder = probing.part(whole, tmp_path_factory.mktemp(f"run{number}"), asked)
+        probing.ran(folder, values)
+        found.append((folder, values))
+    return found
+
+
+def wrong(folder: Path, values: dict[str, str], choices: list[str]) -> Iterator[str]:
+    for name in choices:
+        verdict = judge(*read_file(probing.answer(folder, name)))
+        wanted = values.get(name, DEFAULTS[name])
+        if verdict.agree != (wanted,):
+            yield f"{name} was {wanted}: {verdict}"
+
+
+@pytest.mark.parametrize("group", sorted({name.partition(".")[0] for name in ASKED}))
+def test_each_value_is_told(cards: list[tuple[Path, dict[str, str]]], group: str) -> None:
+    names = [name for name in ASKED if name.partition(".")[0] == group]
+    tried = 0
+    for folder, values in cards:
+        here = [name for name in names if probing.answer(folder, name).exists()]
+        tried += len(here)
+        assert not list(wrong(folder, values, here))
+    assert tried == sum(len(CHOICES[name].values) for name in names), "every value of every choice"
+
+
+def test_the_answers_show_what_the_console_showed(cards: list[tuple[Path, dict[str, str]]]) -> None:
+    """An answer is a capture: it replays to the digests that the program computed in C."""
+    import pocketgpu
+    from pocketgpu.capture import pgc
+
+    folder, _ = cards[0]
+    for name in ("test.stencil_write", "transfer.contract", "fill.tail_24"):
+        path = probing.answer(folder, name)
+        (found,) = pgc.check(pocketgpu.open(path))
+        assert found.expected and found.same, name
+
+
+def test_values_that_hide_others_are_taken_in(tmp_path: Path) -> None:
+    """With one stack for everything both values of another choice leave the same behind. Judged by the defaults, one of
+    them would seem to be told."""
+    choices = ["shader.loop_ends", "shader.stacks"]
+    folder = probing.card(tmp_path / "card", choices)
+    probing.ran(folder, {"shader.stacks": "single", "shader.loop_ends": "one"})
+    paths = [probing.answer(folder, name) for name in choices]
+    assert judge(*read_file(paths[0])).agree == ("all",)
+    loops, stacks = judge_files(paths)
+    assert stacks.agree == ("single",) and stacks.tells
+    assert loops.agree == ("all", "one") and not loops.tells and loops.silent

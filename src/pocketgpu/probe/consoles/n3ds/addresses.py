@@ -142,7 +142,7 @@ class _Finder(Observer):
         self._values: dict[int, int] = {}
         self._origins: dict[int, _Origin] = {}
         self._now = 0
-        self._writing: Writes | None = None
+        self._loads: dict[int, tuple[int, bytes]] = {}
 
     def begin(self) -> None:
         """Memory is there."""
@@ -156,7 +156,9 @@ class _Finder(Observer):
         self._now = number
         match event:
             case Load():
-                self._loaded(event.address, len(bytes_of(event.pieces)), number << 32 | record_head(event))
+                data, head = bytes_of(event.pieces), record_head(event)
+                self._loads[number] = head, data
+                self._loaded(event.address, len(data), number << 32 | head)
             case Writes():
                 self._writes(event)
             case Gx():
@@ -250,7 +252,7 @@ class _Finder(Observer):
             jumped = None
             for hit in hits.tolist():
                 register, place = id + hit * step, int(values[hit])
-                yield register, int(words[place]), mask, self._origin_of(sources, place)
+                yield register, int(words[place]), mask, self._origin_of(sources, place, int(words[place]))
                 if register in _JUMPS and jumped is None:
                     jumped = _JUMPS.index(register)
             if jumped is not None:
@@ -270,10 +272,15 @@ class _Finder(Observer):
         words = self.machine.memory.arena[offset : offset + size].view(np.uint32).copy()
         return words, self._source_words(address, size)
 
-    @staticmethod
-    def _origin_of(sources: NDArray[np.int64], place: int) -> _Origin:
+    def _origin_of(self, sources: NDArray[np.int64], place: int, word: int) -> _Origin:
+        """Where a word of a list comes from; it may have been overwritten since it was loaded."""
         source = int(sources[place]) if place < len(sources) else -1
-        return _Origin(None) if source < 0 else _Origin(source >> 32, source & 0xFFFFFFFF)
+        if source < 0:
+            return _Origin(None)
+        event, offset = source >> 32, source & 0xFFFFFFFF
+        head, data = self._loads[event]
+        same = int.from_bytes(data[offset - head : offset - head + 4], "little") == word
+        return _Origin(event, offset) if same else _Origin(None)
 
     # -- registers of the 3D core -------------------------------------------------------------------------------------
     def _core_write(self, id: int, value: int, mask: int, origin: _Origin) -> None:

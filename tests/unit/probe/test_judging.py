@@ -17,14 +17,14 @@ from pocketgpu.probe.making import digest, sent_of_scene
 from pocketgpu.probe.scenes import SCENES
 
 
-def answer_of(choice: str, value: str, **changes: object) -> Answer:
+def answer_of(choice: str, value: str, /, **changes: object) -> Answer:
     """What a console with this value answers."""
     scene = SCENES[choice]
     sent = sent_of_scene(scene)
     ours = expected(scene.made, sent, {choice: value})
     answer = Answer(
-        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished", "", "", "",
-        ours.memory, ours.registers, ours.interrupts,
+        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished", "", "",
+        "", ours.memory, ours.registers, ours.interrupts,
     )  # fmt: skip
     return replace(answer, **changes)  # type: ignore[arg-type]
 

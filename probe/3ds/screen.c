@@ -1,15 +1,9 @@
 #include "screen.h"
+#include "../common/font.h"
 
 enum { WIDTH = 320, HEIGHT = 240, CELL = 8, LINE = 12, COLUMNS = WIDTH / CELL, LINES = HEIGHT / LINE };
 static u16 *pixels;
 static char lines[LINES][COLUMNS];
-
-/* Letters of 3 by 5 dots, five rows of three bits, the upper row first. Codes 32 to 95. */
-static const u16 FONT[64] = {
-    000000, 022202, 055000, 057575, 036236, 041241, 025256, 022000, 012221, 042224, 005250, 002720, 000024, 000700, 000002, 011244,
-    075557, 026227, 071747, 071717, 055711, 074717, 074757, 071122, 075757, 075717, 002020, 002024, 012421, 007070, 042124, 071202,
-    025743, 025755, 065656, 034443, 065556, 074647, 074644, 034553, 055755, 072227, 011156, 055655, 044447, 057755, 065555, 025552,
-    065644, 025573, 065655, 034216, 072222, 055557, 055552, 055775, 055255, 055222, 071247, 064446, 044211, 031113, 025000, 000007};
 
 bool screen_begin(void) {
     pixels = (u16 *)allocate(WIDTH * HEIGHT * 2, true);
@@ -17,7 +11,7 @@ bool screen_begin(void) {
 }
 static void draw(u32 column, u32 line, char letter) {
     if (letter >= 'a' && letter <= 'z') letter = (char)(letter - 32);
-    u32 glyph = letter >= 32 && letter < 96 ? FONT[letter - 32] : 0;
+    u32 glyph = letter >= FONT_FIRST && letter < FONT_END ? FONT[letter - FONT_FIRST] : 0;
     for (u32 x = 0; x < 6; x++)
         for (u32 y = 0; y < 10; y++) {
             u32 bit = glyph >> (3 * (4 - y / 2) + 2 - x / 2) & 1;

@@ -8,7 +8,7 @@
 extern char gpu_why[160];
 
 struct object { u8 *at; u64 size; u32 handle; };           /* memory that the GPU can see */
-struct channel { u64 number; u32 device, syncpoint, fence, waits; };
+struct channel { u64 number, event; u32 device, syncpoint, fence, frame, waits, ended; };
 
 bool gpu_is_application(void);                             /* or an applet, as the loader says */
 int gpu_open(void *transfer, u32 size);                    /* once; memory for the driver */

@@ -79,10 +79,11 @@ int sent_at(struct sent *one, u64 address, u8 **at, u64 *size) {
 /* A mapping of the file: checked and noted in the first pass, when sizes of memory become known. */
 static int note_map(struct sent *one, const struct record *map) {
     u64 limit = 1ul << 32;
-    if (map->address % SMALL_PAGE || map->size % SMALL_PAGE || map->offset % SMALL_PAGE || !map->size || map->size > limit || map->offset > limit)
+    if ((map->address | map->size | map->offset) % SMALL_PAGE || !map->size || map->size > limit || map->offset > limit)
         return refuse_as(one, "a mapping is not of whole pages:", map->address);
     struct range *space = space_of(one, map->address, map->size);
-    if (!space || map->address % space->page) return refuse_as(one, "a mapping is outside of the file's addresses:", map->address);
+    if (!space || map->address % space->page)
+        return refuse_as(one, "a mapping is outside of the file's addresses:", map->address);
     if (map->offset % space->page) return refuse_as(one, "a mapping begins inside of a page:", map->address);
     struct owner *owner = owner_of(one, map->handle);
     if (!owner) {
@@ -97,15 +98,22 @@ static int note_map(struct sent *one, const struct record *map) {
 }
 static int begin_map(struct sent *one, const struct record *map, int dry) {
     for (u32 n = 0; n < one->map_count; n++)
-        if (one->maps[n].live && one->maps[n].id == map->id) return refuse_as(one, "two mappings have the same number:", map->id);
+        if (one->maps[n].live && one->maps[n].id == map->id)
+            return refuse_as(one, "two mappings have the same number:", map->id);
     u32 n = 0;
     while (n < one->map_count && one->maps[n].live) n++;
     if (n == MOST_MAPS) return refuse(one, "the file has too many mappings");
+    struct range *space = space_of(one, map->address, map->size);
+    struct owner *owner = owner_of(one, map->handle);
+    /* Words that depend on syncpoints may have changed the record since it was noted. */
+    if (!space || !owner || map->offset > owner->memory.size || map->size > owner->memory.size - map->offset)
+        return refuse_as(one, "a mapping has changed:", map->address);
     if (n == one->map_count) one->map_count++;
     one->maps[n] = (struct map){map->id, map->address, map->size, map->handle, map->offset, map->page_kind, 1};
-    struct range *space = space_of(one, map->address, map->size);
-    if (!dry && gpu_map(&owner_of(one, map->handle)->memory, map->offset, map->size, map->page_kind, (u32)space->page, map->address))
+    if (!dry && gpu_map(&owner->memory, map->offset, map->size, map->page_kind, (u32)space->page, map->address)) {
+        one->maps[n].live = 0;
         return refuse(one, gpu_why);
+    }
     return 0;
 }
 static int end_map(struct sent *one, u64 id, int dry) {
@@ -165,9 +173,9 @@ static void note_hung(struct sent *one, const struct channel *channel, u32 frame
     if (one->hung_count++ >= MOST_HUNG) return;
     put_channel(&text, channel);
     put(&text, " f");
-    put_number(&text, (u32)(frame));
+    put_number(&text, frame);
     put(&text, "/e");
-    put_number(&text, (u32)(event));
+    put_number(&text, (u32)event);
 }
 static int submit(struct sent *one, const struct record *what, u32 frame, u64 event, int dry) {
     struct channel *channel = one->channels;
@@ -178,11 +186,14 @@ static int submit(struct sent *one, const struct record *what, u32 frame, u64 ev
         one->channel_count++;
     }
     if (what->count > MOST_ENTRIES) return refuse_as(one, "a submission has too many entries:", what->count);
-    if (dry) return 0;
+    if (dry || channel->ended) return 0;
     if (!channel->device && gpu_channel(channel)) return refuse(one, gpu_why);
-    if (gpu_submit(channel, what->entries, (u32)what->count)) return refuse(one, gpu_why);
+    if (gpu_submit(channel, what->entries, (u32)what->count)) {
+        channel->ended = gpu_error(channel) != 0;          /* the driver takes no more work for it */
+        return channel->ended ? 0 : refuse(one, gpu_why);
+    }
     /* What waits may be released by what comes later. */
-    if (!channel->waits && !wait_for_work(channel, SOON)) channel->waits = 1 + (frame << 16 | (u32)event);
+    if (!channel->waits && !wait_for_work(channel, SOON)) channel->waits = 1, channel->frame = frame, channel->event = event;
     return 0;
 }
 static int events(struct sent *one, int dry) {
@@ -206,6 +217,7 @@ static int events(struct sent *one, int dry) {
         }
         event++;
     }
+    if (!wrong && one->records.wrong) wrong = refuse(one, one->records.wrong);
     return wrong;
 }
 
@@ -253,7 +265,8 @@ int sent_check(struct sent *one, u8 *data, u32 size) {
         one->to_read += range.size;
         u8 *at;
         for (u64 left; range.size; range.address += left, range.size -= left) {
-            if (!sent_at(one, range.address, &at, &left)) return refuse_as(one, "memory is to be read that is not mapped:", range.address);
+            if (!sent_at(one, range.address, &at, &left))
+                return refuse_as(one, "memory is to be read that is not mapped:", range.address);
             if (left > range.size) left = range.size;
         }
     }
@@ -278,9 +291,8 @@ int sent_run(struct sent *one, u8 *memory) {
     if (relocate(one, 0) || events(one, 0)) return 1;
     for (u32 n = 0; n < one->channel_count; n++) {
         struct channel *channel = one->channels + n;
-        u32 event = channel->waits ? channel->waits - 1 : 0;
         if (channel->waits && (!wait_for_work(channel, LATE) || gpu_error(channel)))
-            note_hung(one, channel, event >> 16, event & 0xFFFF);
+            note_hung(one, channel, channel->frame, channel->event);
         note_error(one, channel);
     }
     __asm__ volatile("dsb sy" : : : "memory");

@@ -160,6 +160,21 @@ def test_what_is_wrong_is_told(card: Path, records: bytes, reason: str) -> None:
     assert reason in ends(card)["one"]
 
 
+def test_words_of_syncpoints_may_be_anywhere(card: Path) -> None:
+    """Also where they change records that have been checked."""
+    one = scan(sent()).sections[0].plain
+    start = one.index(bytes([F.SYNCPOINT]))
+    for at in range(60):
+        letter = "nmwr"[at % 4]
+        words = about(probe="1", probe_space="500000000 200000 10000", probe_memory="500000000 1000")
+        words += about(probe_syncpoint="8 FFFFFF37", probe_relocate=f"{at:X}{letter}0") + bytes([F.COVERAGE, 0])
+        (card / FOLDER / f"at{at}.pgc").write_bytes(with_checksums(words + one[start:]))
+    ended(card)
+    found = {*ends(card).values()}
+    assert "finished" in found and any("a mapping has changed" in end for end in found), found
+    assert len(ends(card)) == 60
+
+
 def test_a_file_for_another_console_and_packed_files(card: Path) -> None:
     plain = scan(sent()).sections[0].plain
     (card / FOLDER / "other.pgc").write_bytes(build(Header("3DS", 16), [plain], 1, "stored"))

@@ -15,6 +15,7 @@ from support import recordings
 import pocketgpu
 from pocketgpu import capture
 from pocketgpu.capture.pgc import parse
+from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.probe.consoles.known import probe_console
@@ -100,6 +101,24 @@ def test_an_answer_shows_what_the_console_showed(card: Path) -> None:
     assert hung["probe.errors"] == "CHANNEL0 8", "a time-out"
     assert (card / FOLDER / "running.txt").read_bytes() == b""
     assert "has run all files" in (card / FOLDER / "log.txt").read_text()
+
+
+def test_the_whole_way_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (CLEAR, "report.release_size")
+    choices = [word for name in asked for word in ("--choice", name)]
+    assert main(["probe", "make", str(tmp_path), "--console", "switch", *choices]) == 0
+    folder = tmp_path / FOLDER
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.txt", f"{CLEAR}.pgc", "probe.nro", "report.release_size.pgc"
+    ]  # fmt: skip
+    words = ["run", str(folder / "probe.nro"), "--sd", str(tmp_path), "--sd-write", "--set", f"{CLEAR}=nothing"]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert main(["probe", "read", str(folder), "--evidence", str(tmp_path / "evidence.tsv")]) == 0
+    out = capsys.readouterr().out
+    assert f"{CLEAR} = nothing\n" in out and "report.release_size = structure (the default)\n" in out
+    assert out.startswith("from: Switch, system 17.0.0\n") and "2 answers: 2 tell the value" in out
+    assert CLEAR in (tmp_path / "evidence.tsv").read_text(encoding="utf-8")
 
 
 def test_a_second_run_leaves_out_what_is_answered(card: Path) -> None:

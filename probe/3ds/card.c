@@ -20,16 +20,16 @@ bool card_begin(void) {
     archive[1] = m[3];
     return true;
 }
-bool file_open(struct file *file, const char *path, bool write) {
+bool file_open(struct file *file, const char *path, enum open how) {
     static u16 wide[256];
     u32 *m = message(), size = wide_path(wide, COUNT(wide), path);
     m[1] = 0; m[2] = archive[0]; m[3] = archive[1]; m[4] = UTF16; m[5] = size;
-    m[6] = write ? READ | WRITE | CREATE : READ;
+    m[6] = how == TO_READ ? READ : READ | WRITE | CREATE;
     m[7] = 0; m[8] = static_buffer(size, 0); m[9] = (u32)wide;
     if (failed(ask(fs, FS_OPEN_FILE))) return false;
     file->session = m[3];
     file->size = 0;
-    if (write) {
+    if (how == TO_REPLACE) {
         m[1] = m[2] = 0;
         return !failed(ask(file->session, FILE_SET_SIZE));
     }

@@ -4,7 +4,8 @@
 
 bool card_begin(void);
 struct file { u32 session, size; };
-bool file_open(struct file *file, const char *path, bool write); /* to write: it is made, or emptied */
+enum open { TO_READ, TO_REPLACE, TO_APPEND };            /* files that are written are made if they are not there */
+bool file_open(struct file *file, const char *path, enum open how);
 u32 file_read(struct file *file, u32 offset, void *to, u32 size);
 bool file_write(struct file *file, const void *from, u32 size);  /* at its end */
 void file_close(struct file *file);

@@ -18,7 +18,7 @@ static void tell(const char *text) {
 }
 static void write_running(const char *name) {
     struct file file;
-    if (!file_open(&file, RUNNING, true)) return;
+    if (!file_open(&file, RUNNING, TO_REPLACE)) return;
     file_write(&file, name, (u32)strlen(name));
     file_close(&file);
 }
@@ -46,7 +46,7 @@ static bool get_memory(void) {
 static u32 read_all(const char *path) { /* bytes of the file; 0: it cannot be read, or does not fit */
     struct file file;
     u32 size = 0;
-    if (!file_open(&file, path, false)) return 0;
+    if (!file_open(&file, path, TO_READ)) return 0;
     if (file.size <= file_bytes && file_read(&file, 0, file_room, file.size) == file.size) size = file.size;
     file_close(&file);
     return size;
@@ -65,7 +65,7 @@ static bool answered(const char *path, const char *digest) {
     enum { ENOUGH = 2048 };
     static u8 head[ENOUGH];
     struct file file;
-    if (!file_open(&file, path, false)) return false;
+    if (!file_open(&file, path, TO_READ)) return false;
     u32 size = file_read(&file, 0, head, file.size < ENOUGH ? file.size : ENOUGH);
     file_close(&file);
     return contains(head, size, digest);
@@ -120,7 +120,7 @@ static void wait_to_end(void) {
 static void probe(void) {
     static char names[MOST_NAMES], hung[192];
     struct file file;
-    if (file_open(&file, RUNNING, false)) {
+    if (file_open(&file, RUNNING, TO_READ)) {
         u32 size = file_read(&file, 0, hung, file.size < sizeof hung ? file.size : sizeof hung - 1);
         hung[size < sizeof hung ? size : 0] = 0;
         file_close(&file);
@@ -144,7 +144,7 @@ int main(void) {
     if (!card_begin() || !get_memory()) {
         tell("no memory card, or not enough memory");
     } else {
-        logging = file_open(&log_file, FOLDER "/log.txt", true);
+        logging = file_open(&log_file, FOLDER "/log.txt", TO_APPEND);
         run_begin();
         probe();
         if (logging) file_close(&log_file);

@@ -243,7 +243,7 @@ static void write_answer(struct answer *answer, const char *path) {
     struct sink to = {.take = output_take};
     output.size = 0;
     output.bad = false;
-    if (!file_open(&output.file, path, true)) return;
+    if (!file_open(&output.file, path, TO_REPLACE)) return;
     sink_file(&to, CONSOLE_3DS, 1, records, answer);
     output_flush();
     file_close(&output.file);

@@ -29,6 +29,7 @@ PLACES = {
     "city3ds": DATA / "sample.ctf.xz",
     "city": DATA / "sample_switch.mxcap.zip",
     "bad": DATA / "__init__.py",
+    "answers": UNIT / "probe" / "data",
 }
 
 # What comes after the name of a command, and the schema of what it prints.
@@ -62,6 +63,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "macro-asm": ("macro asm {out}/one.mme", "macro asm {out}/one.mme --out {out}/one.bin"),
     "macro-dis": ("macro dis {city}",),
     "macro-run": ("macro run {out}/one.mme 5",),
+    "probe-make": ("probe make {out} --choice external.hardware_id", "probe make {out} --choice nonsense"),
+    "probe-read": ("probe read {answers}", "probe read {out}/none"),
     "regs": (
         "regs", "regs PDC0_FORMAT 0x341", "regs b197", "regs b197 0x674 0x3c", "regs TIC", "regs TSC 0 0 0 0 0 0 0 0",
         "regs 0x1EF00C10 0x01001000", "regs VIEWPORT_WIDTH 0x7f800000", "regs nonsense",

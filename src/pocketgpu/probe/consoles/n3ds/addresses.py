@@ -8,8 +8,8 @@ cube texture have the high bits of the first one; both are looked at when someth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,12 @@ _EXTERNAL_WHOLE: Final = frozenset(
 )
 _MOST_WORDS: Final = 1 << 22
 _MOST_JUMPS: Final = 4096
+_MOST_BEHIND: Final = 64
+"""Parts of lists behind jumps that are looked at."""
+_Words: TypeAlias = NDArray[np.uint32]
+_Sources: TypeAlias = NDArray[np.int64]
+_Behind: TypeAlias = tuple[_Words, _Sources, dict[int, int], dict[int, "_Origin"]]
+"""Words, their sources, and values and origins of registers there."""
 _EYES: Final = tuple(ENTRY_WORDS.index(name) for name in ("left", "right"))
 
 
@@ -142,7 +148,7 @@ class _Finder(Observer):
         self._values: dict[int, int] = {}
         self._origins: dict[int, _Origin] = {}
         self._now = 0
-        self._writing: Writes | None = None
+        self._loads: dict[int, tuple[int, bytes]] = {}
 
     def begin(self) -> None:
         """Memory is there."""
@@ -156,7 +162,9 @@ class _Finder(Observer):
         self._now = number
         match event:
             case Load():
-                self._loaded(event.address, len(bytes_of(event.pieces)), number << 32 | record_head(event))
+                data, head = bytes_of(event.pieces), record_head(event)
+                self._loads[number] = head, data
+                self._loaded(event.address, len(data), number << 32 | head)
             case Writes():
                 self._writes(event)
             case Gx():
@@ -228,52 +236,67 @@ class _Finder(Observer):
     def list_starts(self, offset: int, size: int) -> None:
         """Read a list before the machine does."""
         address = self.machine.memory.address_of(offset)
-        if address is not None:
-            for id, value, mask, origin in self._list_writes(address, size):
-                self._core_write(id, value, mask, origin)
+        if address is None:
+            return
+        behind: list[_Behind] = []
+        self._walk(*self._list_words(address, size), behind)
+        self._faces()
+        # A console may not take a jump, and go on behind it: these words are moved, too.
+        values, origins = self._values, self._origins
+        for words, sources, self._values, self._origins in behind:
+            self._walk(words, sources, None)
             self._faces()
+        self._values, self._origins = values, origins
 
-    def _list_writes(self, address: int, size: int) -> Iterator[tuple[int, int, int, _Origin]]:
-        """The writes of a list to watched registers, in order; jumps are followed."""
-        words, sources = self._list_words(address, size)
+    def _walk(self, words: _Words, sources: _Sources, behind: list[_Behind] | None) -> None:
+        """Look at the writes of a list to watched registers, in order; jumps are followed, and what is behind them is
+        added to `behind`. None: no jump is followed, and words without a source are passed over."""
         at = total = jumps = 0
         while at + 2 <= len(words):
-            header = int(words[at + 1])
-            id, mask, more, step = header_of(header)
-            values = np.array([at, *range(at + 2, at + 2 + more)])
-            if values[-1] >= len(words) or total > _MOST_WORDS:
+            id, mask, more, step = header_of(int(words[at + 1]))
+            places = np.array([at, *range(at + 2, at + 2 + more)])
+            if places[-1] >= len(words) or total > _MOST_WORDS:
                 return
-            length = length_of(header)
+            length = length_of(int(words[at + 1]))
             total += length
             at += length
             hits = np.flatnonzero(_WATCHED[id : id + more + 1] if step else np.full(more + 1, _WATCHED[id]))
             jumped = None
             for hit in hits.tolist():
-                register, place = id + hit * step, int(values[hit])
-                yield register, int(words[place]), mask, self._origin_of(sources, place)
+                register, place = id + hit * step, int(places[hit])
+                origin = self._origin_of(sources, place, int(words[place]))
+                if behind is not None or origin.event is not None:
+                    self._core_write(register, int(words[place]), mask, origin)
                 if register in _JUMPS and jumped is None:
                     jumped = _JUMPS.index(register)
-            if jumped is not None:
+            if jumped is not None and behind is not None:
                 jumps += 1
                 if jumps > _MOST_JUMPS:
                     return
+                if at + 2 <= len(words) and len(behind) < _MOST_BEHIND:
+                    behind.append((words[at:], sources[at:], dict(self._values), dict(self._origins)))
                 (size_at, size_field), (place_at, place_field) = _LIST_SIZES[jumped], _LIST_PLACES[jumped]
-                next_size = int(size_field.decode(self._values.get(size_at, 0))) & -LIST_ALIGNMENT
-                next_place = int(place_field.decode(self._values.get(place_at, 0))) & -LIST_ALIGNMENT
-                words, sources = self._list_words(next_place, next_size)
+                size = int(size_field.decode(self._values.get(size_at, 0))) & -LIST_ALIGNMENT
+                place = int(place_field.decode(self._values.get(place_at, 0))) & -LIST_ALIGNMENT
+                words, sources = self._list_words(place, size)
                 at = 0
 
-    def _list_words(self, address: int, size: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _list_words(self, address: int, size: int) -> tuple[_Words, _Sources]:
         offset = self.machine.memory.offset_of(address, size)
         if offset is None:
             return np.zeros(0, np.uint32), np.zeros(0, np.int64)
         words = self.machine.memory.arena[offset : offset + size].view(np.uint32).copy()
         return words, self._source_words(address, size)
 
-    @staticmethod
-    def _origin_of(sources: NDArray[np.int64], place: int) -> _Origin:
+    def _origin_of(self, sources: NDArray[np.int64], place: int, word: int) -> _Origin:
+        """Where a word of a list comes from; it may have been overwritten since it was loaded."""
         source = int(sources[place]) if place < len(sources) else -1
-        return _Origin(None) if source < 0 else _Origin(source >> 32, source & 0xFFFFFFFF)
+        if source < 0:
+            return _Origin(None)
+        event, offset = source >> 32, source & 0xFFFFFFFF
+        head, data = self._loads[event]
+        same = int.from_bytes(data[offset - head : offset - head + 4], "little") == word
+        return _Origin(event, offset) if same else _Origin(None)
 
     # -- registers of the 3D core -------------------------------------------------------------------------------------
     def _core_write(self, id: int, value: int, mask: int, origin: _Origin) -> None:

@@ -20,7 +20,7 @@ NEEDS_TIME = {name for name in choices_with_scenes("3DS") if SCENES[name].made.t
 """Scenes whose difference needs units that take time: programs run here on a machine whose units take none."""
 NEW_MODEL = {name for name in choices_with_scenes("3DS") if SCENES[name].made.new_model}
 ASKED = [name for name in choices_with_scenes("3DS") if name not in NEEDS_TIME | NEW_MODEL]
-DISTURBED = {"list.jump_value", "shader.loop_ends", "texture.shadow_filter", "gsp.untranslatable"}
+DISTURBED = {"shader.loop_ends", "texture.shadow_filter", "gsp.untranslatable"}
 """Scenes that other choices change, too: their values are tried without those."""
 
 

@@ -1,0 +1,68 @@
+"""`pocketgpu probe` as its users see it: from the folder to the verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pocketgpu.cli import main
+from pocketgpu.probe.evidence import COLUMNS
+from pocketgpu.probe.making import FOLDER
+
+DATA = Path(__file__).resolve().parents[1] / "probe" / "data"
+CHOICES = ("test.stencil_write", "blend.factor_15")
+
+
+def test_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Made, run by our own machine with another value, judged, and written as evidence."""
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    folder, evidence = tmp_path / FOLDER, tmp_path / "evidence.tsv"
+    asked = [word for name in CHOICES for word in ("--choice", name)]
+    assert main(["probe", "make", str(tmp_path), *asked]) == 0
+    assert "the program and 2 files" in capsys.readouterr().out
+    assert "probe read" in (folder / "README.txt").read_text()
+    program = [str(folder / "probe.3dsx"), "--sd", str(tmp_path), "--sd-write", "--until", "the end"]
+    assert main(["run", *program, "--set", "blend.factor_15=source"]) == 0
+    capsys.readouterr()
+    assert main(["probe", "read", str(folder), "--evidence", str(evidence)]) == 0
+    text = capsys.readouterr().out
+    assert "blend.factor_15 = source\n" in text
+    assert "test.stencil_write = " in text and "(the default)" in text
+    assert "2 answers: 2 tell the value, 0 do not" in text
+    assert max(map(len, text.replace(str(evidence), "").splitlines())) <= 80
+    rows = [line.split("\t") for line in evidence.read_text().splitlines()]
+    assert tuple(rows[0]) == COLUMNS and len(rows) == 3
+    row = dict(zip(COLUMNS, next(row for row in rows if row[0] == "blend.factor_15"), strict=True))
+    assert (row["value"], row["kind"], row["who"]) == ("source", "measured", "console")
+    assert row["where"].startswith("3DS, kernel ")
+
+
+def test_what_cannot_be_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["--choice", "guest.exceptions"], "no part in it"),
+        (["--choice", "nonsense"], "there is no choice 'nonsense'"),
+        (["--choice", "mme.reads"], "is no choice of a 3DS"),
+    ):
+        assert main(["probe", "make", str(tmp_path), *words]) == 2
+        assert message in capsys.readouterr().err
+    recording = Path(__file__).resolve().parents[1] / "promises" / "data" / "scene_3ds.pgc"
+    assert main(["probe", "make", str(tmp_path), str(recording), "--most", "4096", "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["files"]
+    assert found["name"] == "scene_3ds" and "bytes of main memory" in found["reason"]
+
+
+def test_answers_that_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a refused file, of a capture, of another version of the scene."""
+    assert main(["probe", "read", str(DATA), "--json"]) == 0
+    verdicts = json.loads(capsys.readouterr().out)["verdicts"]
+    silent = {Path(one["file"]).name.removesuffix(".answer.pgc"): one["silent"] for one in verdicts}
+    assert silent == {
+        "refused": "refused: the file is cut", "capture": "it is of a capture",
+        "old": "it is an answer to another version of the scene; make the files again",
+    }  # fmt: skip
+    assert main(["probe", "read", str(tmp_path)]) == 2
+    assert "there are no answers" in capsys.readouterr().err
+    (tmp_path / "x.answer.pgc").write_bytes(b"x")
+    assert main(["probe", "read", str(tmp_path)]) == 3

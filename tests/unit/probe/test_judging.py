@@ -1,0 +1,98 @@
+"""Verdicts: what agrees, what differs most, and answers that leave something open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from pocketgpu.capture.formats.pgc.contents import Contents
+from pocketgpu.facts.choices import CHOICES, DEFAULTS
+from pocketgpu.probe.evidence import COLUMNS, table
+from pocketgpu.probe.files.answer import Answer
+from pocketgpu.probe.judging import Verdict, expected, judge
+from pocketgpu.probe.making import digest, sent_of_scene
+from pocketgpu.probe.scenes import SCENES
+
+
+def answer_of(choice: str, value: str, /, **changes: object) -> Answer:
+    """What a console with this value answers."""
+    scene = SCENES[choice]
+    sent = sent_of_scene(scene)
+    ours = expected(scene.made, sent, {choice: value})
+    answer = Answer(
+        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished", "", "",
+        "", ours.memory, ours.registers, ours.interrupts,
+    )  # fmt: skip
+    return replace(answer, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "external.hardware_id", "external.status", "external.core_reads", "fill.null_start", "transfer.zero_size",
+        "test.order",
+    ],
+)  # fmt: skip
+def test_registers_interrupts_and_memory_tell_the_values(choice: str) -> None:
+    """Also those that need time or a new model, which programs do not have here."""
+    for value in CHOICES[choice].values:
+        verdict = judge(answer_of(choice, value))
+        assert verdict.agree == (value,) and verdict.tells and not verdict.silent
+
+
+def test_only_a_new_model_tells_its_number() -> None:
+    verdict = judge(answer_of("external.hardware_id", "constant", model="old"))
+    assert verdict.silent == "only a New 3DS tells" and not verdict.tells
+
+
+def test_an_answer_that_nothing_agrees_with_names_the_nearest() -> None:
+    choice = "test.order"
+    answer = answer_of(choice, DEFAULTS[choice])
+    key = max(answer.memory, key=lambda one: one[1])
+    memory: Mapping[tuple[int, int], bytes] = {**answer.memory, key: b"\x01" + answer.memory[key][1:]}
+    verdict = judge(replace(answer, memory=memory))
+    assert not verdict.agree and not verdict.tells and verdict.nearest == DEFAULTS[choice]
+    assert verdict.differing and verdict.differing[verdict.nearest] == (f"1 of {key[1]:,} bytes at {key[0]:#x}",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"end": "no answer"}, "no answer"),
+        ({"end": "refused: it is cut"}, "refused: it is cut"),
+        ({"end": ""}, "does not say how it ended"),
+        ({"digest": "0" * 64}, "another version of the scene"),
+        ({"memory": {}}, "does not have all"),
+        ({"choice": ""}, "of a capture"),
+        ({"choice": "nonsense"}, "'nonsense' is no choice"),
+        ({"choice": "guest.exceptions"}, "no choice that has a scene"),
+    ],
+)
+def test_answers_that_say_nothing(changes: dict[str, object], reason: str) -> None:
+    verdict = judge(answer_of("test.order", DEFAULTS["test.order"], **changes))
+    assert reason in verdict.silent and not verdict.agree and not verdict.tells
+
+
+def test_what_only_a_person_sees() -> None:
+    by_eye = next(name for name in SCENES if SCENES[name].made.watch.by_eye and not SCENES[name].made.timed)
+    value = CHOICES[by_eye].values[-1]
+    assert judge(answer_of(by_eye, value, seen=value)).agree == (value,)
+    assert judge(answer_of(by_eye, value, seen=value)).by_eye
+    for seen in ("", "something else"):
+        assert "only a person can see it" in judge(answer_of(by_eye, value, seen=seen)).silent
+
+
+def test_evidence_has_only_what_is_told() -> None:
+    told = Verdict("a", "test.order", ("alpha-first", "depth-first"), ("depth-first",), {"alpha-first": ("x",)})
+    verdicts = [
+        replace(told, console="3DS\twith\na tab", digest="AB"), replace(told, agree=told.values),
+        replace(told, silent="refused"), replace(told, agree=()),
+    ]  # fmt: skip
+    lines = table(verdicts, date(2026, 1, 2)).splitlines()
+    assert len(lines) == 2 and lines[0].split("\t") == list(COLUMNS)
+    cells = lines[1].split("\t")
+    assert cells[:4] == ["test.order", "depth-first", "measured", "console"]
+    assert cells[5:] == ["3DS with a tab; answer AB", "2026-01-02"]

@@ -61,7 +61,7 @@ COMMANDS: dict[str, str] = {
         "FILE VALUES --kernel -k --from --to --nan --most --text --grid --block --at --arg --shared --json --debug"
     ),
     "lsp": "--port --debug",
-    "switches": "NAMES --json --debug",
+    "switches": "NAMES --evidence --json --debug",
     "doctor": "--json --debug",
     "cache info": "--json --debug",
     "cache make": "--seconds --workers --json --debug",

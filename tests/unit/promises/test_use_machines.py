@@ -17,6 +17,8 @@ from pocketgpu.builder.matrices import UPRIGHT, perspective
 from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
 from pocketgpu.events import Event
 from pocketgpu.facts import timing
+from pocketgpu.facts.choices import CHOICES, evidence
+from pocketgpu.facts.choices.told import all_told, told
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import ETC1, RGBA8
 from pocketgpu.facts.maxwell import B197, TIC
@@ -35,6 +37,21 @@ from pocketgpu.pica.shader.shbin import Shbin, read_shbin, shbin_of, write_shbin
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 GPU = 0x5_0000_0000
+
+
+# choices
+
+
+def test_what_is_known_of_a_choice_is_plain_data(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.tsv"
+    answers.write_text(
+        "choice\tvalue\tkind\twho\twhat\twhere\tdate\ntest.order\tdepth-first\tmeasured\tconsole\t\t\t\n",
+        encoding="utf-8",
+    )
+    order = CHOICES["test.order"]
+    known, more = told(order), told(order, evidence.parse(answers))
+    assert known in all_told() and len(more["evidence"]) == len(known["evidence"]) + 1
+    assert (more["decided"], more["certainty"]) == ("depth-first", "departs")
 
 
 # the 3DS

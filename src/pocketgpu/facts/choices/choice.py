@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pocketgpu.late_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from pocketgpu.facts.choices.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +26,6 @@ class Choice:
     def values(self) -> tuple[str, ...]:
         """All values, the default first."""
         return (self.default, *self.alternatives)
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What speaks for each value, the strongest first."""
-        from pocketgpu.facts.choices.evidence import of_choice
-
-        return of_choice(self.name)
-
-    @property
-    def sources(self) -> Mapping[str, str]:
-        """What each value means and who says so, as text."""
-        from pocketgpu.facts.choices.told import sources
-
-        return sources(self)
 
 
 def named(name: str, doc: str, /, **meanings: str) -> Choice:

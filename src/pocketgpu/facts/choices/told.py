@@ -23,9 +23,9 @@ def sources(choice: Choice) -> dict[str, str]:
     return {value: _source(choice, value) for value in choice.values}
 
 
-def settles(choice: Choice) -> str:
-    """What would make a choice certain; "" where nothing has to."""
-    if certainty(choice) in (Certainty.MEASURED, Certainty.NOT_DOUBTED):
+def settles(choice: Choice, sure: Certainty) -> str:
+    """What would make a choice certain that is so certain now; "" where nothing has to."""
+    if sure in (Certainty.MEASURED, Certainty.NOT_DOUBTED):
         return ""
     for console, text in _SETTLES.items():
         if choice.name in OF_CONSOLE[console]:
@@ -60,8 +60,8 @@ def told(choice: Choice, further: Iterable[Evidence] = ()) -> dict[str, Any]:
         "decided": found.value,
         "of_equal_weight": list(found.values) if len(found.values) > 1 else [],
         "against": None if found.against is None else str(found.against),
-        "reason": reason(choice),
-        "settles": settles(choice),
+        "reason": "" if found.value == choice.default else reason(choice),
+        "settles": settles(choice, sure),
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.choices import CHOICES
+from pocketgpu.facts.choices.certainty import certainty
+from pocketgpu.facts.choices.told import sources
 from pocketgpu.inspect.doubts.found import Agreement, CaptureDoubts, DoubtMatrix
 from pocketgpu.inspect.pages.html import document, table, text
 from pocketgpu.wording import counted
@@ -18,15 +20,16 @@ def page(matrix: DoubtMatrix) -> str:
     body = [f"<p>{text(_summary(matrix))}</p>"]
     for name in dict.fromkeys(choice for choice, _ in matrix.rows):
         choice = CHOICES[name]
-        sources = [(value, choice.sources[value], _default(value == choice.default)) for value in choice.values]
+        says = [(value, said, _default(value == choice.default)) for value, said in sources(choice).items()]
         cells = [
             (value, capture.path, f"{parting.pixels:,}", parting.frames, parting.first, *_wrong(capture, parting.wrong))
             for value in choice.values for capture in matrix.captures
             if (parting := capture.parting(name, value)) is not None
         ]  # fmt: skip
         head = ("value", "capture", "pixels", "frames", "first", *(["wrong"] if _has_expected(matrix) else []))
+        about = f"{choice.doc} Certainty of the default: {certainty(choice)}."
         body.append(
-            f"<section><h2>{text(name)}</h2><p>{text(choice.doc)}</p>{table(('value', 'says', ''), sources, _MOST)}<br>"
+            f"<section><h2>{text(name)}</h2><p>{text(about)}</p>{table(('value', 'says', ''), says, _MOST)}<br>"
             f"{table(head, cells, _MOST)}</section>"
         )
     body += _best(matrix)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE, parse
+from pocketgpu.facts.choices.told import sources
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.inspect.model.forcing import Forcible, Override, names_of
 from pocketgpu.inspect.model.inspection import Inspection
@@ -37,7 +38,7 @@ def _choice(name: str, chosen: Mapping[str, str]) -> Json:
     return {
         "name": name, "default": one.default, "chosen": chosen.get(name, one.default),
         "alternatives": [str(value) for value in one.alternatives],
-        "doc": one.doc, "sources": [{"value": str(value), "source": str(said)} for value, said in one.sources.items()],
+        "doc": one.doc, "sources": [{"value": str(value), "source": str(said)} for value, said in sources(one).items()],
     }  # fmt: skip
 
 

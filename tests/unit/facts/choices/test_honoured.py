@@ -46,3 +46,35 @@ def test_departures_are_what_differs_from_the_default() -> None:
 def test_the_list_shows_all_of_them(capsys: Any) -> None:
     assert main(["switches", "--json"]) == 0
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)["switches"]] == list(CHOICES)
+
+
+def test_a_name_shows_all_that_is_known(capsys: Any) -> None:
+    """Question, values, evidence with kind and place, certainty, reason, and how to settle it, in that order."""
+    assert main(["switches", "shader.max_infinity"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    parts = (
+        "shader.max_infinity = smaller (default) | result", "The result of MAX", "smaller (default):",
+        "measured: 3ds-gpu-tests, 2015-08:", "https://github.com/aroulin/3ds-gpu-tests", "emulator: Azahar", "result:",
+        "measured: 3dbrew", "certainty: undecided", "why smaller:", "to settle it: a test on a 3DS",
+    )  # fmt: skip
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert main(["switches", "transfer.contract"]) == 0
+    assert "to settle it" not in capsys.readouterr().out, "it is measured"
+
+
+def test_evidence_of_a_file_is_counted_and_shown(tmp_path: Path, capsys: Any) -> None:
+    answers = tmp_path / "answers.tsv"
+    head = "choice\tvalue\tkind\twho\twhat\twhere\tdate\n"
+    answers.write_text(head + "shader.max_infinity\tresult\tmeasured\tconsole\tasked\tNew 3DS\t2026-11-29\n")
+    assert main(["switches", "shader.max_infinity", "--evidence", str(answers), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["switches"]
+    assert (found["decided"], found["certainty"], found["evidence"][-1]["who"]) == ("result", "departs", "console")
+    assert main(["switches", "shader.max_infinity", "--evidence", str(answers)]) == 0
+    text = capsys.readouterr().out
+    assert "measured: console, 2026-11-29: asked" in text and "the evidence decides result" in text
+    answers.write_text("nothing\n")
+    assert main(["switches", "--evidence", str(answers)]) == 2
+    assert "no table of evidence" in capsys.readouterr().err
+    assert main(["switches", "--evidence", str(tmp_path / "nowhere")]) == 2
+    assert "cannot be read" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketgpu.facts import choices, formats, memory_map
+from pocketgpu.facts.choices.told import sources
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named, search
@@ -312,7 +313,8 @@ def test_switches_are_complete() -> None:
         assert name == switch.name and re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name)
         assert switch.default not in switch.alternatives
         assert len(set(switch.values)) == len(switch.values) >= 2
-        assert set(switch.sources) == set(switch.values) and all(switch.sources.values())
+        told = sources(switch)
+        assert set(told) == set(switch.values) and all(told.values())
         assert switch.doc.endswith(".")
     assert choices.CHOICES["texture.filter"].values == ("as-programmed", "nearest", "linear")
     assert choices.CHOICES["texture_copy.units"].values == ("16-byte", "byte")

@@ -16,6 +16,7 @@ import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
+from pocketgpu.facts.choices.told import sources
 from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix, doubts
 from pocketgpu.inspect.doubts.agreement import MOST_PAIRS, Distance, best, compared, distance, exact_agreement
 from pocketgpu.inspect.doubts.found import Agreement, Parting, PhotoAgreement
@@ -198,7 +199,7 @@ def test_the_matrix_of_several_captures(scene: Path, found: CaptureDoubts, sampl
     data = matrix.to_json()
     assert {"switch": STENCIL, "value": OTHER, "pixels": [found.partings[0].pixels, 0]} in data["rows"]
     html = page(matrix)
-    assert f"<h2>{STENCIL}</h2>" in html and CHOICES[STENCIL].sources[OTHER] in html
+    assert f"<h2>{STENCIL}</h2>" in html and sources(CHOICES[STENCIL])[OTHER] in html
     assert f"{found.partings[0].pixels:,}" in html and "<script" not in html
 
 

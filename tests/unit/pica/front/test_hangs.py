@@ -117,15 +117,15 @@ def test_what_hangs_a_console_is_told_and_survived(gpu: Any, hang: Hang, id: str
 
 
 @pytest.mark.parametrize(
-    ("switch", "flags", "reason"),
+    ("switch", "other", "flags", "reason"),
     [
-        ("transfer__odd_formats", 1 << 8, "from RGB8 to RGBA8 never ends"),
-        ("transfer__both_tiling_flags", 1 << 5 | 1 << 1, "both tiling flags"),
-        ("transfer__small", 3 << 8 | 4 << 12, "64x56 16-bit pixels"),
+        ("transfer__odd_formats", "convert", 1 << 8, "from RGB8 to RGBA8 never ends"),
+        ("transfer__both_tiling_flags", "linear", 1 << 5 | 1 << 1, "both tiling flags"),
+        ("transfer__small", "convert", 3 << 8 | 4 << 12, "64x56 16-bit pixels"),
     ],
 )
-def test_transfers_that_hang_by_some_sources(make_gpu: Any, switch: str, flags: int, reason: str) -> None:
-    gpu = make_gpu()
+def test_transfers_that_hang_by_some_sources(make_gpu: Any, switch: str, other: str, flags: int, reason: str) -> None:
+    gpu = make_gpu(**{switch: other})
     transfer(gpu, flags, 64, 56)
     assert not gpu.ids
     gpu = make_gpu(**{switch: "hang"})

@@ -36,7 +36,7 @@ COMMANDS: dict[str, str] = {
         " --macros --no-header --set --json --debug"
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
-    "doubts": "CAPTURES --choice --frames --expect --html --threads --set --json --debug",
+    "doubts": "CAPTURES --choice --frames --expect --html --workers --threads --set --json --debug",
     "diff": "A B --frame --switch-a --switch-b --force-b --evaluator-a --evaluator-b --out --json --debug",
     "state": (
         "CAPTURE ADDRESS --against --textures --mesh --space --vertices --shaders --target --force --set --json --debug"

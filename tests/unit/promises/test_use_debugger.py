@@ -396,7 +396,11 @@ def test_doubts_are_tried(n3ds: Inspection) -> None:
 
 def test_photos_are_looked_at(n3ds: Inspection) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (240, 400, 3), np.uint8)
-    found = doubts(n3ds.capture, ["texture.filter"], range(1), expected=lambda frame, screen: noise).agreement
+
+    def on_top(frame: int, screen: str) -> Any:
+        return noise if screen == "top" else None
+
+    found = doubts(n3ds.capture, ["texture.filter"], range(1), expected=on_top).agreement
     assert isinstance(found, PhotoAgreement) and not found.told and found.values == {} and found.why
     assert found.errors == 0 and found.noise > 0 and found.refuted == () and isinstance(found.unclear, tuple)
     assert found.to_json()["why"] == found.why

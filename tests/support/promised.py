@@ -75,7 +75,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "pocketgpu.inspect.describe": ("Bits", "Explanation", "Match", "explain", "resolve", "search"),
     "pocketgpu.inspect.diff": ("Difference", "Report", "diff"),
-    "pocketgpu.inspect.doubts": ("Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "doubts"),
+    "pocketgpu.inspect.doubts": (
+        "Agreement", "CaptureDoubts", "DoubtMatrix", "Parting", "PhotoAgreement", "Work", "doubts",
+    ),
     "pocketgpu.inspect.event": ("Event",),
     "pocketgpu.inspect.inspection": ("Inspection", "Moment", "debug"),
     "pocketgpu.inspect.maxwell_info": ("MaxwellInfo", "examine"),
@@ -468,8 +470,13 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "path",
         "to_json",
         "tried",
+        "work",
     ),
     "pocketgpu.inspect.doubts.DoubtMatrix": ("cell", "rows", "silent", "to_json"),
+    "pocketgpu.inspect.doubts.PhotoAgreement": (
+        "errors", "noise", "refuted", "to_json", "told", "unclear", "values", "why",
+    ),
+    "pocketgpu.inspect.doubts.Work": ("draws", "draws_of", "frames", "of", "to_json"),
     "pocketgpu.inspect.doubts.Parting": ("choice", "first", "frames", "pixels", "to_json", "value", "wrong"),
     "pocketgpu.inspect.event.Event": (
         "address",

@@ -28,7 +28,7 @@ from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.decode import decode, decode_words, parse_listing
 from pocketgpu.inspect.describe import explain, resolve
 from pocketgpu.inspect.diff import diff
-from pocketgpu.inspect.doubts import DoubtMatrix, doubts
+from pocketgpu.inspect.doubts import DoubtMatrix, PhotoAgreement, doubts
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
@@ -103,7 +103,8 @@ def of_capture(path: Path) -> Iterator[Any]:
     yield from (decoded, decoded.stream, examine(capture), check(capture))
     shown = {name: screen.array for name, screen in frame.screens.items()}
     doubtful = doubts(capture, ["texture.filter"], range(1), expected=lambda number, screen: shown[screen])
-    yield from (doubtful, doubtful.agreement, DoubtMatrix([doubtful]), *doubtful.partings)
+    yield from (doubtful, doubtful.agreement, doubtful.work, DoubtMatrix([doubtful]), *doubtful.partings)
+    yield PhotoAgreement({}, "they are of something else", 0.0, 2.5, (), (("texture.filter", "nearest"),))
     run = pocketgpu.debug(capture)
     yield from (run, run.events(0)[0], *run.passes(0), run.seek("f0"), run.why("f0"))
 

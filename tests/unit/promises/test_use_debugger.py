@@ -16,7 +16,7 @@ import pocketgpu
 from pocketgpu.builder import assemble
 from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.diff import Difference, Report, diff
-from pocketgpu.inspect.doubts import Agreement, CaptureDoubts, DoubtMatrix, Parting, doubts
+from pocketgpu.inspect.doubts import Agreement, CaptureDoubts, DoubtMatrix, Parting, PhotoAgreement, Work, doubts
 from pocketgpu.inspect.event import Event
 from pocketgpu.inspect.inspection import Inspection, Moment, debug
 from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
@@ -380,6 +380,8 @@ def test_doubts_are_tried(n3ds: Inspection) -> None:
     assert found.tried == (("texture.filter", "nearest"), ("texture.filter", "linear")) and found.failed == {}
     assert isinstance(found.agreement, Agreement) and found.agreement.wrong == 0 and found.agreement.told
     assert found.agreement.pixels == 400 * 240 and found.agreement.usual >= 0
+    assert isinstance(found.work, Work) and 0 < found.work.frames <= found.work.of
+    assert found.work.draws <= found.work.draws_of and found.to_json()["replayed"] == found.work.to_json()
     matrix = DoubtMatrix([found])
     assert len(found.partings) == len(matrix.rows)
     for choice, value in matrix.rows:
@@ -390,3 +392,15 @@ def test_doubts_are_tried(n3ds: Inspection) -> None:
     assert set(matrix.to_json()) == {"rows", "silent"} and found.to_json()["agreement"] == found.agreement.to_json()
     assert found.agreement.values == ({"texture.filter": "nearest"} if matrix.rows else {})
     assert set(matrix.silent()) <= {"texture.filter"}
+
+
+def test_photos_are_looked_at(n3ds: Inspection) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (240, 400, 3), np.uint8)
+
+    def on_top(frame: int, screen: str) -> Any:
+        return noise if screen == "top" else None
+
+    found = doubts(n3ds.capture, ["texture.filter"], range(1), expected=on_top).agreement
+    assert isinstance(found, PhotoAgreement) and not found.told and found.values == {} and found.why
+    assert found.errors == 0 and found.noise > 0 and found.refuted == () and isinstance(found.unclear, tuple)
+    assert found.to_json()["why"] == found.why

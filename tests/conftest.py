@@ -22,8 +22,6 @@ settings.load_profile("pocketgpu")
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Twenty thousand tests are collected, and nothing of that is garbage; looking for some takes a third of the time.
-gc.disable()
 GARBAGE = 100_000
 """New objects after which garbage is looked for while tests run. Memories of machines do so by their size."""
 
@@ -111,12 +109,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in kept]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Twenty thousand tests are collected, and nothing of that is garbage: looking for some takes a third of the
+    time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Thousands of collected tests stay until the end: the garbage collector need not look at them after each test."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE)
-    gc.enable()
 
 
 @pytest.fixture(scope="session")

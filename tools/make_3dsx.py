@@ -2,7 +2,8 @@
 
     python3 tools/make_3dsx.py probe.elf probe.3dsx "Pocketgpu's probe"
 
-It needs Python alone. tests/guests/n3ds/make_3dsx.py adds files. Source of the format: 3dstools' 3dsx.h; 3dbrew SMDH and RomFS.
+It needs Python alone. tests/guests/n3ds/make_3dsx.py adds files. Source of the format: 3dstools' 3dsx.h; 3dbrew SMDH
+and RomFS.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #include "digest.h"
 
 u32 crc32(u32 crc, const void *data, u32 size) {
-    static u32 tables[4][256];                           /* of a byte, and of one with one to three behind it */
+    static u32 tables[4][256];                           /* of a byte, and of one with one to three after it */
     if (!tables[0][1])
         for (u32 n = 0; n < 4 * 256; n++) {
             u32 word = n < 256 ? n : tables[n / 256 - 1][n & 255];

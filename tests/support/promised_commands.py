@@ -37,7 +37,6 @@ COMMANDS: dict[str, str] = {
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
     "doubts": "CAPTURES --choice --frames --expect --html --workers --threads --set --json --debug",
-    "probe": "",
     "probe make": "FOLDER CAPTURES --choice --console --frame --most --json --debug",
     "probe read": "PLACES --evidence --json --debug",
     "diff": "A B --frame --switch-a --switch-b --force-b --evaluator-a --evaluator-b --out --json --debug",

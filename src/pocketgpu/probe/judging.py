@@ -1,4 +1,4 @@
-"""Judges answers: which values of a choice agree with what a console left behind."""
+"""Judges answers: which values of a choice agree with what a console left in memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_FILES: Final = 10_000
 class Verdict:
     """What an answer says about a choice.
 
-    agree: the values that leave the same behind. differing: for each other value what is not the same, and in how many
+    agree: the values that leave the same. differing: for each other value what is not the same, and in how many
     bytes. silent: why the answer says nothing, if it does. digest: of the answer's file. by_eye: whether a person told
     what the screen showed.
     """
@@ -206,12 +206,12 @@ def _compared(
             differing[value] = parts
         else:
             agree.append(value)
-    silent = "all values leave the same behind" if len(agree) > 1 and not differing else ""
+    silent = "all values leave the same in memory" if len(agree) > 1 and not differing else ""
     return {"agree": tuple(agree), "differing": differing, "silent": silent}
 
 
 def expected(made: Made, sent: Sent, switches: Mapping[str, str]) -> Observation:
-    """What our machine leaves behind of what the answer has, under some choices."""
+    """What our machine leaves of all that the answer has, under some choices."""
     watch = replace(made.watch, memory=sent.watch.memory, pictures=False)
     return observe(replace(made, watch=watch), {**DEFAULTS, **switches})
 

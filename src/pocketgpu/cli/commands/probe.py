@@ -106,7 +106,7 @@ def read(outcome: Outcome, places: tuple[str, ...], evidence: str | None) -> Non
     """Judge the answers of a console: which value of each choice agrees with it.
 
     DIR is the folder that was on the memory card, FILES are its files *.answer.pgc. A value agrees if our machine, set
-    to it, leaves exactly the same behind. The exit code is 1 if no value agrees with an answer.
+    to it, leaves exactly the same. The exit code is 1 if no value agrees with an answer.
     """
     from pocketgpu.probe.evidence import table
     from pocketgpu.probe.judging import answers_in, judge_files

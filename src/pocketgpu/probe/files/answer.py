@@ -1,4 +1,4 @@
-"""An answer of a probe: what a file left behind on a console. Answers come from other people's consoles and are not
+"""An answer of a probe: what a file left on a console. Answers come from other people's consoles and are not
 trusted."""
 
 from __future__ import annotations

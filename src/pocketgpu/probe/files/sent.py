@@ -1,4 +1,4 @@
-"""A sent file: a capture with what a program has to know to run it and to look at what it left behind."""
+"""A sent file: a capture with what a program has to know to run it and to look at what it has left."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ _EXTERNAL_WHOLE: Final = frozenset(
 _MOST_WORDS: Final = 1 << 22
 _MOST_JUMPS: Final = 4096
 _MOST_BEHIND: Final = 64
-"""Parts of lists behind jumps that are looked at."""
+"""Parts of lists after jumps that are looked at."""
 _Words: TypeAlias = NDArray[np.uint32]
 _Sources: TypeAlias = NDArray[np.int64]
 _Behind: TypeAlias = tuple[_Words, _Sources, dict[int, int], dict[int, "_Origin"]]
@@ -238,19 +238,19 @@ class _Finder(Observer):
         address = self.machine.memory.address_of(offset)
         if address is None:
             return
-        behind: list[_Behind] = []
-        self._walk(*self._list_words(address, size), behind)
+        after: list[_Behind] = []
+        self._walk(*self._list_words(address, size), after)
         self._faces()
-        # A console may not take a jump, and go on behind it: these words are moved, too.
+        # A console may not take a jump, and go on after it: these words are moved, too.
         values, origins = self._values, self._origins
-        for words, sources, self._values, self._origins in behind:
+        for words, sources, self._values, self._origins in after:
             self._walk(words, sources, None)
             self._faces()
         self._values, self._origins = values, origins
 
-    def _walk(self, words: _Words, sources: _Sources, behind: list[_Behind] | None) -> None:
-        """Look at the writes of a list to watched registers, in order; jumps are followed, and what is behind them is
-        added to `behind`. None: no jump is followed, and words without a source are passed over."""
+    def _walk(self, words: _Words, sources: _Sources, after: list[_Behind] | None) -> None:
+        """Look at the writes of a list to watched registers, in order; jumps are followed, and what comes after them is
+        added to `after`. None: no jump is followed, and words without a source are passed over."""
         at = total = jumps = 0
         while at + 2 <= len(words):
             id, mask, more, step = header_of(int(words[at + 1]))
@@ -265,16 +265,16 @@ class _Finder(Observer):
             for hit in hits.tolist():
                 register, place = id + hit * step, int(places[hit])
                 origin = self._origin_of(sources, place, int(words[place]))
-                if behind is not None or origin.event is not None:
+                if after is not None or origin.event is not None:
                     self._core_write(register, int(words[place]), mask, origin)
                 if register in _JUMPS and jumped is None:
                     jumped = _JUMPS.index(register)
-            if jumped is not None and behind is not None:
+            if jumped is not None and after is not None:
                 jumps += 1
                 if jumps > _MOST_JUMPS:
                     return
-                if at + 2 <= len(words) and len(behind) < _MOST_BEHIND:
-                    behind.append((words[at:], sources[at:], dict(self._values), dict(self._origins)))
+                if at + 2 <= len(words) and len(after) < _MOST_BEHIND:
+                    after.append((words[at:], sources[at:], dict(self._values), dict(self._origins)))
                 (size_at, size_field), (place_at, place_field) = _LIST_SIZES[jumped], _LIST_PLACES[jumped]
                 size = int(size_field.decode(self._values.get(size_at, 0))) & -LIST_ALIGNMENT
                 place = int(place_field.decode(self._values.get(place_at, 0))) & -LIST_ALIGNMENT

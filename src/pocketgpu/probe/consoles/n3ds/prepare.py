@@ -26,7 +26,7 @@ from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Watch
 
 _MARGIN: Final = 16 * PAGE_SIZE
-"""Memory that is kept free behind the last address: what is there may be read, and is zero."""
+"""Memory that is kept free after the last address: what is there may be read, and is zero."""
 _SCREEN_WORDS: Final = ("FORMAT", "STRIDE", "ADDRESS_A0", "ADDRESS_A1", "ADDRESS_B0", "ADDRESS_B1", "SELECT")
 _FILLS: Final = ("TOP_FILL", "BOTTOM_FILL")
 _SHOWN: Final = tuple(EXTERNAL[f"PDC{unit}_{name}"] for unit in range(2) for name in _SCREEN_WORDS)
@@ -128,7 +128,7 @@ def _with_state_as_events(contents: Contents) -> Contents:
 
 
 def _free_place(contents: Contents) -> int:
-    """An address of main memory behind all that is loaded."""
+    """An address of main memory after all that is loaded."""
     ends = [
         event.address + len(bytes_of(event.pieces))
         for event in _events(contents)

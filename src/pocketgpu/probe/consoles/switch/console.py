@@ -40,10 +40,10 @@ class SwitchProbe:
             return "registers of a Switch's GPU cannot be read by a program"
         if watch.by_eye:
             return "the probe of a Switch does not ask what a person sees on the screen"
-        return "a program of a Switch is told of no interrupts" if watch.interrupts else ""
+        return "no interrupts reach a program of a Switch" if watch.interrupts else ""
 
     def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
-        """See `ProbeConsole.same_interrupts`. A program is told of none."""
+        """See `ProbeConsole.same_interrupts`. None reach a program."""
         return dict(ours) == dict(theirs)
 
 

@@ -80,7 +80,7 @@ def test_the_answers_show_what_the_console_showed(cards: list[tuple[Path, dict[s
 
 
 def test_values_that_hide_others_are_taken_in(tmp_path: Path) -> None:
-    """With one stack for everything both values of another choice leave the same behind. Judged by the defaults, one of
+    """With one stack for everything both values of another choice leave the same. Judged by the defaults, one of
     them would seem to be told."""
     choices = ["shader.loop_ends", "shader.stacks"]
     folder = probing.card(tmp_path / "card", choices)

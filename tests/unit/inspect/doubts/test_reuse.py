@@ -17,6 +17,7 @@ from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.inspect.doubts import doubts
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.doubts.usual import UsualReplay
+from pocketgpu.probe import SCENES
 
 STENCIL = "test.stencil_write"
 (OTHER,) = CHOICES[STENCIL].alternatives
@@ -102,6 +103,22 @@ def test_random_scenes_are_as_from_the_start(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "scene.ctf"
     path.write_bytes(stencil_now_and_then(kinds, clears={n for n in range(count) if chance.random() < 0.5}))
     check_all(pocketgpu.open(path), count, [STENCIL, "test.untested_depth_write", "depth.bits", "list.jump_value"])
+
+
+def test_the_first_stage_reads_the_vertex_colour_as_the_previous_one(scene: Capture) -> None:
+    """No source of the scene is called so; its colours depend on how they become 8 bits all the same."""
+    assert "combiner.vertex_color" in touched(scene)
+    usual = check_all(scene, 7, ["combiner.vertex_color", "combiner.first_previous"])
+    assert usual.work.frames
+
+
+@pytest.mark.parametrize("name", [*SCENES] or ["test.stencil_write"])
+def test_scenes_of_choices_are_as_from_the_start(name: str) -> None:
+    """A scene shows what its choice does, so rules that overlook it are noticed here."""
+    made = SCENES[name].made.data if name in SCENES else stencil_now_and_then("s", set())
+    capture = pocketgpu.capture.of_bytes(made)
+    if capture.frame_count:
+        check_all(capture, capture.frame_count, [name])
 
 
 def test_every_value_on_the_sample_of_the_3ds(sample_path: Path) -> None:

@@ -195,7 +195,9 @@ def _combiners(state: DrawState) -> Iterator[Doubt]:
             yield Doubt("combiner.scale_3", "combiner scale code 3")
         if any(operations):
             yield Doubt("combiner.arithmetic", "combiners that compute", certain=False)
-    if TEXENV_SOURCE.VERTEX_COLOR in state.all_sources:
+    # Before the first stage there is no previous one: its value is the vertex colour, unless combiner.first_previous
+    # says otherwise.
+    if TEXENV_SOURCE.VERTEX_COLOR in state.all_sources or TEXENV_SOURCE.PREVIOUS in first:
         yield Doubt("combiner.vertex_color", "vertex colours", certain=False)
     if state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.FOG:
         yield Doubt("fog.arithmetic", "fog", certain=False)

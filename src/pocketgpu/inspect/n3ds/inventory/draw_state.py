@@ -188,7 +188,7 @@ class DrawState:
     @property
     def over_bright(self) -> bool:
         """Whether a light colour has a channel above full brightness."""
-        return any(self.words[number] for number in LIGHT_COLORS)
+        return any(self.words[number] for number in (PICA["LIGHTING_AMBIENT"].offset, *LIGHT_COLORS))
 
     @property
     def geometry(self) -> bool:

@@ -126,6 +126,7 @@ class _Shown:
         if chosen:  # the blur was that of the usual pictures, which may be far from what is shown
             self._photos.focus(self._replayed(chosen))
             chosen = self._closest()
+        chosen = self._needed(chosen)
         shown = self._fits(chosen)
         noise = self._photos.noise(shown)
         if not self._photos.are_of(shown):
@@ -150,6 +151,14 @@ class _Shown:
             why = f"no two pictures are {CLEAR:.0f} standard errors apart in them"
             return PhotoAgreement({}, why, 0.0, noise, (), tuple(unclear))
         return PhotoAgreement(chosen, "", min(errors), noise, tuple(refuted), tuple(unclear))
+
+    def _needed(self, chosen: dict[str, str]) -> dict[str, str]:
+        """Some values without those that make no difference which the photos could show: noise chose them."""
+        for left in [*chosen]:
+            rest = {name: value for name, value in chosen.items() if name != left}
+            if self._told(self._fits(chosen), rest).errors < CLEAR:
+                chosen = rest
+        return chosen
 
     def _closest(self) -> dict[str, str]:
         def far(values: dict[str, str]) -> Distance | None:

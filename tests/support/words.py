@@ -18,6 +18,7 @@ from support.house import ROOT
 
 from pocketgpu.facts.choices import CHOICES
 
+_NAMES = "|".join(re.escape(name) for name in CHOICES)
 BANNED = {
     "behind": "after; past the end of",
     "no number(?! of)": "NaN; not a number",
@@ -35,7 +36,7 @@ BANNED = {
     "los(?:e|es|ing|t) (?:its|their|the) way": "cannot continue",
     "t(?:ell|ells|old|elling) of": "report, say, be notified of",
     "c(?:ome|omes|ame|oming) of": "result from, become of",
-    rf"switch(?:es)? (?:{'|'.join(re.escape(name) for name in CHOICES)})": "choice: a switch is the console",
+    rf"(?<!pocketgpu\x20)switch(?:es)? (?:{_NAMES})": "choice: a switch is the console",
     "(?-i:Switches) (?:of|that|which|with|for)": "choices",
 }
 """What a reader has to decode, as a pattern in which a space stands for any gap, and what to write in its place."""

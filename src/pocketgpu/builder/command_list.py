@@ -181,7 +181,7 @@ class CommandList(Uploads):
         levels: int = 1,
     ) -> Self:
         """Enable texture unit 0, 1 or 2. wrap: a mode name, or two, for the first and second coordinate. levels: how
-        many there are in memory, one behind the other."""
+        many there are in memory, one after the other."""
         if unit not in (0, 1, 2):
             raise UsageError(f"texture unit {unit}: there are 0, 1 and 2")
         name = f"TEXUNIT{unit}_"

@@ -217,7 +217,7 @@ def left_by_others(flipped: int) -> InitialState:
 def test_what_other_programs_left_changes_nothing(name: str, flipped: int, monkeypatch: pytest.MonkeyPatch) -> None:
     state = left_by_others(flipped)
     monkeypatch.setattr(capture, "start_state", lambda: state)
-    made = Scene.made.func(SCENES[name])  # type: ignore[attr-defined]  # made anew
+    made = Scene.made.func(SCENES[name])  # type: ignore[attr-defined]  # made again
     assert not observe(made, {}).differences(seen(name)[CHOICES[name].default])
 
 

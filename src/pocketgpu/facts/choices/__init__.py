@@ -14,7 +14,7 @@ from typing import Final
 from pocketgpu.facts.choices import core, guests, maxwell, outside_core
 from pocketgpu.facts.choices.choice import Choice
 
-__all__ = ["DEFAULTS", "SWITCHES", "Switch", "check", "choose", "departures", "parse"]
+__all__ = ["CHOICES", "DEFAULTS", "OF_CONSOLE", "Choice", "check", "choose", "departures", "parse"]
 
 _3DS: Final = (*core.choices(), *outside_core.choices())
 _SWITCH: Final = tuple(maxwell.choices())
@@ -65,3 +65,7 @@ def choose(chosen: Mapping[str, str] | None = None) -> dict[str, str]:
     for name, value in (chosen or {}).items():
         check(name, value)
     return {**DEFAULTS, **(chosen or {})}
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -155,3 +155,7 @@ def _reasons() -> dict[str, str]:
 
 
 __all__ = ["RANKS", "Certainty", "Decision", "certainty", "decided", "decision", "reason"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -197,3 +197,7 @@ def _read(name: str) -> str:
 
 
 __all__ = ["COLUMNS", "Evidence", "Kind", "Source", "of_choice", "parse", "read", "sources", "table_rows", "write"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -80,3 +80,7 @@ def _source(choice: Choice, value: str) -> str:
 
 
 __all__ = ["all_told", "settles", "sources", "told"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -54,7 +54,7 @@ class Box(NamedTuple):
 
     @property
     def turned(self) -> Box:
-        """The same box seen from behind: its corners are in clockwise order."""
+        """The same box seen from the back: its corners are in clockwise order."""
         return Box(self.right, self.top, self.left, self.bottom)
 
     def inner(self, edge: int) -> Box:

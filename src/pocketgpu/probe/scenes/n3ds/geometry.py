@@ -1,4 +1,4 @@
-"""Scenes of geometry programs: what they emit, and what they leave behind.
+"""Scenes of geometry programs: what they emit, and what they leave.
 
 Each program makes one square of four vertices with two outputs, position and a value.
 """

@@ -47,8 +47,8 @@ def _() -> Made:
 
 @scene("raster.cull_0_3")
 def _() -> Made:
-    """Squares seen from the front are on the left, squares seen from behind on the right. The culling mode is 0 in the
-    upper row and 3 in the lower one. All are drawn (none), or those seen from behind are missing (back)."""
+    """Squares seen from the front are on the left, squares seen from the back on the right. The culling mode is 0 in
+    the upper row and 3 in the lower one. All are drawn (none), or those seen from the back are missing (back)."""
     canvas = Canvas()
     for mode, (front, back) in zip((CULL.NONE, CULL.NONE_3), grid(2, 2), strict=True):
         canvas.list.write("FACECULLING_CONFIG", mode=mode)

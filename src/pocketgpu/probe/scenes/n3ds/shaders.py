@@ -110,7 +110,7 @@ def _() -> Made:
         procedures = [f".proc p{n} \n nop \n call p{n + 1} \n nop \n .end" for n in reversed(range(1, depth))]
         text = [
             VALUE, _NUMBERS, f".proc p{depth} \n nop \n nop \n .end", *procedures,
-            # Control arrives here behind the end of p1 if it does not return from there.
+            # Control arrives here after the end of p1 if it does not return from there.
             "mov r7, c90.xxxx", "jmpu !b0, show",
             "main:", "mov o0, v0", "call p1", "mov r7, c90.yyyy", "show:", "mov o1.xy, r7.x", "end",
         ]  # fmt: skip
@@ -121,9 +121,9 @@ def _() -> Made:
 
 @scene("shader.end")
 def _() -> Made:
-    """A program writes orange, then blue. The upper half of ENTRYPOINT points behind the program for the left square:
-    blue. It points between both instructions for the right one: blue (nothing), or orange, because the program ends
-    there (entrypoint)."""
+    """A program writes orange, then blue. The upper half of ENTRYPOINT points past its end for the left square: blue.
+    It points between both instructions for the right one: blue (nothing), or orange, because the program ends there
+    (entrypoint)."""
     canvas = _canvas()
     program = canvas.program("mov o1.xy, c90.y \n between: \n mov o1.xy, c90.x", VALUE + _NUMBERS)
     for box, end in ((LEFT, len(program.code)), (RIGHT, program.labels["between"])):

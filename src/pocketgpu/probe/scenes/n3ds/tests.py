@@ -67,7 +67,7 @@ def _() -> Made:
 @scene("test.untested_depth_write")
 def _() -> Made:
     """Two near, blue squares write their depth: the left one with a depth test that always passes, the right one
-    without a test. Far, orange squares are hidden behind both (yes), or the right one is not hidden (no)."""
+    without a test. Far, orange squares are hidden by both (yes), or the right one is not hidden (no)."""
     canvas = Canvas()
     for box, test in ((LEFT, "always"), (RIGHT, None)):
         canvas.list.depth(test, write=True)

@@ -38,6 +38,8 @@ class SwitchProbe:
         """See `ProbeConsole.unreadable`."""
         if watch.registers:
             return "registers of a Switch's GPU cannot be read by a program"
+        if watch.by_eye:
+            return "the probe of a Switch does not ask what a person sees on the screen"
         return "no interrupts reach a program of a Switch" if watch.interrupts else ""
 
     def same_interrupts(self, ours: Mapping[str, int], theirs: Mapping[str, int]) -> bool:

@@ -237,6 +237,7 @@ def test_what_cannot_be_read_back() -> None:
     assert console.unreadable(Watch()) == ""
     assert "registers" in console.unreadable(Watch(registers=(4,)))
     assert "interrupts" in console.unreadable(Watch(interrupts=True))
+    assert "a person" in console.unreadable(Watch(by_eye=True))
 
 
 def test_mappings_below_16_gib_have_small_pages() -> None:

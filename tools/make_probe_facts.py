@@ -15,7 +15,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(HERE / "src")]
 
-from pocketgpu.facts.dialect.registers import RegisterBlock  # noqa: E402
 from pocketgpu.facts.external import CORE_READ_HANGS, EXTERNAL, HOLES, LCD, USER_OFFSET  # noqa: E402
 from pocketgpu.facts.formats import EXTERNAL_FORMATS  # noqa: E402
 from pocketgpu.facts.gsp import (  # noqa: E402
@@ -36,6 +35,7 @@ from pocketgpu.facts.gsp import (  # noqa: E402
 from pocketgpu.facts.memory_map import FCRAM, VRAM  # noqa: E402
 from pocketgpu.facts.n3ds import TABLES  # noqa: E402
 from pocketgpu.facts.pica import PICA, START_LIST  # noqa: E402
+from pocketgpu.probe.consoles.n3ds.registers import SHOWN, WRITTEN  # noqa: E402
 
 OUTPUT = HERE / "probe" / "3ds" / "facts.h"
 SUPERVISOR_CALLS = (
@@ -61,15 +61,6 @@ GPU_CALLS = (
     "TriggerCmdReqQueue", "RegisterInterruptRelayQueue", "AcquireRight", "ReleaseRight", "ResetGpuCore",
     "UnregisterInterruptRelayQueue",
 )  # fmt: skip
-WRITTEN = {
-    "EXTERNAL": ("PSC", "PPF_", "PDC0_ADDRESS", "PDC1_ADDRESS", "VRAM_POWER"),
-    "LCD": ("TOP_FILL", "BOTTOM_FILL"),
-}
-"""Beginnings of names of registers that a sent file may write; further ones of the displays are in DISPLAY."""
-DISPLAY = ("FORMAT", "SELECT", "STRIDE", "BORDER_COLOR")
-"""What a sent file may write of each display controller. Timing is left alone: a screen may not like all of it."""
-COLOR_TABLE = ("LUT_INDEX", "LUT_DATA")
-"""What it may write besides; the program puts the usual table back."""
 NAMED = (
     "PSC0_CONTROL", "PSC1_CONTROL", "PPF_CONTROL", "PDC0_ADDRESS_A0", "PDC0_FORMAT", "PDC0_SELECT", "PDC0_STRIDE",
     "PDC1_ADDRESS_A0", "VRAM_POWER", "HARDWARE_ID", "PDC0_LUT_INDEX", "PDC0_LUT_DATA",
@@ -163,16 +154,8 @@ def registers() -> Iterator[str]:
     yield define("BOTTOM_FILL", LCD["BOTTOM_FILL"].address)
     yield define("FILL_ON", LCD["TOP_FILL"]["enable"].mask)
     core = {register.offset for register in PICA}
-    written = [register.address for register in PICA]
-    for block, beginnings in (("EXTERNAL", WRITTEN["EXTERNAL"]), ("LCD", WRITTEN["LCD"])):
-        source: RegisterBlock = EXTERNAL if block == "EXTERNAL" else LCD
-        written += [one.address for one in source if one.name.startswith(beginnings)]
-    written += [EXTERNAL[f"PDC{unit}_{name}"].address for unit in range(2) for name in (*DISPLAY, *COLOR_TABLE)]
-    yield table("WRITTEN", "Registers that a sent file may write: first address, end.", runs(sorted({*written})))
-    shown = [EXTERNAL[f"PDC{unit}_{name}"].address for unit in range(2) for name in DISPLAY]
-    shown += [one.address for one in EXTERNAL if one.name.startswith(("PDC0_ADDRESS", "PDC1_ADDRESS"))]
-    shown += [LCD[name].address for name in ("TOP_FILL", "BOTTOM_FILL")]
-    yield table("SHOWN", "Of these the ones that say what a screen shows.", runs(sorted({*shown})))
+    yield table("WRITTEN", "Registers that a sent file may write: first address, end.", runs(sorted(WRITTEN)))
+    yield table("SHOWN", "Of these the ones that say what a screen shows.", runs(sorted(SHOWN)))
     end = PICA.base + 4 * (max(core) + 1)
     kept = [
         address for address in range(EXTERNAL.base, end, 4)

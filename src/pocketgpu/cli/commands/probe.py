@@ -60,7 +60,7 @@ def make(
     """Write a folder for the memory card: the program, a file for each choice, and a README.
 
     CAPTURES are recordings: one frame of each is run on the console, too, and its picture comes back. The exit code is
-    1 if a file could not be made.
+    1 if something that was named cannot be asked.
     """
     from pocketgpu.probe.consoles.known import probe_console
     from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
@@ -81,7 +81,7 @@ def make(
         "files": [{"name": one.name, "bytes": one.size, "reason": one.reason or None} for one in written],
     }
     outcome.show = lambda: terminal.say(_made(place, written))
-    if any(one.reason for one in written):
+    if (names or captures) and any(one.reason for one in written):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 

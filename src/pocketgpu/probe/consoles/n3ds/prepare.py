@@ -11,7 +11,17 @@ import numpy as np
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.builder.gx import to_virtual
 from pocketgpu.capture.formats.pgc import numbers
-from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Swap, Writes, bytes_of
+from pocketgpu.capture.formats.pgc.contents import (
+    Contents,
+    Event,
+    FrameContents,
+    Gx,
+    Load,
+    Narrow,
+    Swap,
+    Writes,
+    bytes_of,
+)
 from pocketgpu.capture.formats.pgc.traces import power_on
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD
@@ -21,6 +31,7 @@ from pocketgpu.pica.display.screens import framebuffers
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.probe.consoles.n3ds import addresses
+from pocketgpu.probe.consoles.n3ds.registers import WRITTEN
 from pocketgpu.probe.consoles.n3ds.state_list import state_events
 from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Watch
@@ -38,6 +49,7 @@ def prepare(contents: Contents, watch: Watch, *, most: int) -> Sent:
     """See `ProbeConsole.prepare`."""
     contents = _with_usual_addresses(contents)
     contents = _with_state_as_events(contents)
+    _check_registers(contents)
     found, machine = addresses.find(contents)
     loads = [(event.address, len(bytes_of(event.pieces))) for event in _events(contents) if isinstance(event, Load)]
     for address, size in loads:
@@ -59,6 +71,25 @@ def prepare(contents: Contents, watch: Watch, *, most: int) -> Sent:
 def _events(contents: Contents) -> Iterator[Event]:
     for events in (*(frame.events for frame in contents.frames), contents.tail):
         yield from events
+
+
+def _check_registers(contents: Contents) -> None:
+    """All registers that are written are those that the program writes."""
+    allowed = np.array(sorted(WRITTEN), np.uint32)
+    for event in _events(contents):
+        if isinstance(event, Writes):
+            other = event.addresses[~np.isin(event.addresses, allowed)]
+        elif isinstance(event, Narrow):
+            other = np.array([event.address & ~3][: event.address & ~3 not in WRITTEN])
+        else:
+            continue
+        if len(other):
+            raise UsageError(f"it writes {_name_of(int(other[0]))}, which a probe leaves alone")
+
+
+def _name_of(address: int) -> str:
+    named = (one.name for block in (EXTERNAL, LCD) for one in block if one.address == address)
+    return next(named, f"a register at {address:#x}")
 
 
 # -- addresses as every program has them --------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble, gx
 from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.capture.pgc import parse
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.consoles.n3ds.addresses import find
@@ -119,3 +120,13 @@ def test_too_much_memory_is_refused() -> None:
     made.end_frame()
     with pytest.raises(UsageError, match="bytes of main memory"):
         probe_console("3DS").prepare(contents(made), Watch(), most=4 << 20)
+
+
+def test_registers_that_a_probe_leaves_alone() -> None:
+    """Timing of screens, with words and with bytes."""
+    words = CaptureBuilder().write("PDC0_VTOTAL", 400).end_frame()
+    with pytest.raises(UsageError, match="it writes PDC0_VTOTAL, which a probe leaves alone"):
+        probe_console("3DS").prepare(contents(words), Watch(), most=1 << 20)
+    single = CaptureBuilder().write_byte(EXTERNAL["PDC1_CONTROL"].address + 1, 5).end_frame()
+    with pytest.raises(UsageError, match="it writes PDC1_CONTROL"):
+        probe_console("3DS").prepare(contents(single), Watch(), most=1 << 20)

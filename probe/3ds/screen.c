@@ -31,7 +31,7 @@ void screen_show(void) {
 }
 
 u32 keys_held(void) {
-    enum { CURRENT = 0x1C };
+    enum { CURRENT = 0x1C, KNOWN = KEY_A | KEY_B | KEY_X | KEY_Y | KEY_SELECT | KEY_START };
     static volatile u32 *pad;
     static bool asked;
     if (!asked) {
@@ -40,5 +40,5 @@ u32 keys_held(void) {
         if (session && !failed(ask(session, HID_GET_HANDLES))) place = map_shared(message()[3], 0x1000, 1);
         if (place) pad = (volatile u32 *)(place + CURRENT);
     }
-    return pad ? *pad : 0;
+    return pad ? *pad & KNOWN : 0;                       /* others are directions of the circle pad */
 }

@@ -4,7 +4,7 @@
 #include "gpu.h"
 #include "records.h"
 
-enum { MOST_MAPS = 1024, MOST_HANDLES = 512, MOST_SPACES = 64, MOST_CHOICE = 128, MOST_HUNG = 4, MOST_REASON = 200 };
+enum { MOST_CHOICE = 128, MOST_HUNG = 4, MOST_REASON = 200 };
 
 struct range { u64 address, size, page; };
 struct map { u64 id, address, size, handle, offset; u32 kind, live; };

@@ -1,6 +1,6 @@
 #include "run.h"
 
-enum { MOST_HUNG = 4, SHOWN_MOST = 64, PATIENCE = 2000, LOOK_SECONDS = 8, READ_SECONDS = 3 };
+enum { MOST_HUNG = 32, SHOWN_MOST = 64, PATIENCE = 2000, LOOK_SECONDS = 8, READ_SECONDS = 3 };
 static const char *const NAMES[INTERRUPTS] = {INTERRUPT_NAMES};
 
 static const char NOT_WRITTEN[] = "its answer cannot be written";

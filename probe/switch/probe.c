@@ -161,7 +161,7 @@ static void run_checked(const char *name, const char *digest) {
     else if (sent_run(&sent, commands + OBJECT_STEP)) refused(name, digest, sent.reason);
     else {
         write_answer(name, digest, "finished");
-        TEXT(told, 2 * MOST_VALUE);
+        TEXT(told, 2 * MOST_TOLD + 64);
         clear(&told);
         put(&told, "finished");
         if (sent.hung[0]) { put(&told, ", hung: "); put(&told, sent.hung); }

@@ -170,7 +170,6 @@ static void note_error(struct sent *one, const struct channel *channel) {
 }
 static void note_hung(struct sent *one, const struct channel *channel, u32 frame, u64 event) {
     struct text text = {one->hung, sizeof one->hung, (u32)strlen(one->hung)};
-    if (one->hung_count++ >= MOST_HUNG) return;
     put_channel(&text, channel);
     put(&text, " f");
     put_number(&text, frame);

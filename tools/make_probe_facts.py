@@ -180,7 +180,8 @@ def everything() -> str:
     by_start = {one.phys: one for one in reversed(VIRT_TO_PHYS)}
     lines += [
         define("VRAM_PHYSICAL", VRAM.base), define("VRAM_VIRTUAL", by_start[VRAM.base].virt),
-        define("VRAM_BYTES", VRAM.size), define("FCRAM_PHYSICAL", FCRAM.base), define("FCRAM_BYTES", FCRAM_NEW_SIZE, "of the new model"),
+        define("VRAM_BYTES", VRAM.size), define("FCRAM_PHYSICAL", FCRAM.base),
+        define("FCRAM_BYTES", FCRAM_NEW_SIZE, "of the new model"),
         define("FCRAM_VIRTUAL", by_start[FCRAM.base].virt),
         define("MOST_FILE", MOST_FILE), define("EMULATOR_INFO", emulator.INFO_TYPE),
         define("EMULATOR_IS_OURS", emulator.MARK), define("EMULATOR_MARK", emulator.MARK),

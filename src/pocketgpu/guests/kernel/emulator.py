@@ -1,4 +1,7 @@
-"""How programs can tell that they run here and not on a console. The probe asks, so that its answers are no evidence."""
+"""How programs can tell that they run here and not on a console.
+
+The probe asks, so that its answers are not taken for those of a console.
+"""
 
 from __future__ import annotations
 

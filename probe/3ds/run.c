@@ -285,19 +285,6 @@ static bool value_of(struct span list, u32 number, struct text *to) {
     }
     return to->size;
 }
-static void put_wrapped(struct span text) { /* lines of at most 38 letters, cut at spaces */
-    enum { LONGEST = 38 };
-    TEXT(line, 48);
-    while (text.size) {
-        u32 size = text.size < LONGEST ? text.size : LONGEST;
-        if (text.size > LONGEST) while (size > 1 && text.at[size] != ' ') size--;
-        clear(&line);
-        for (u32 n = 0; n < size; n++) put_letter(&line, text.at[n]);
-        screen_line(line.at);
-        text.at += size, text.size -= size;
-        if (text.size && *text.at == ' ') text.at++, text.size--;
-    }
-}
 static u32 shown_value(u32 address) {
     for (u32 n = 0; n < shown_count; n++)
         if (shown[n].address == address) return shown[n].value;
@@ -337,7 +324,9 @@ static void ask_person(const struct sent *sent, const char *name) {
     put(&question, ", SELECT: none of them, or not sure");
     note_in_log(name, question.at);
     screen_line("What do the screens show?");
-    put_wrapped(sent->look_text);
+    clear(&question);
+    for (u32 n = 0; n < sent->look_text.size; n++) put_letter(&question, sent->look_text.at[n]);
+    screen_line(question.at);
     for (u32 n = 0; n < COUNT(keys) && value_of(sent->look, n, &value); n++) {
         clear(&line);
         put(&line, keys[n].name);

@@ -19,9 +19,16 @@ static void draw(u32 column, u32 line, char letter) {
         }
 }
 void screen_line(const char *text) {
-    memcpy(lines[0], lines[1], sizeof lines - sizeof lines[0]);
-    memset(lines[LINES - 1], 0, COLUMNS);
-    for (u32 n = 0; n < COLUMNS && text[n]; n++) lines[LINES - 1][n] = text[n];
+    do {                                                 /* a long one is cut at spaces */
+        u32 size = (u32)strlen(text), least = COLUMNS / 2;
+        if (size > COLUMNS) for (size = COLUMNS; size > least && text[size] != ' ';) size--;
+        if (size == least && text[size] && text[size] != ' ') size = COLUMNS;
+        memcpy(lines[0], lines[1], sizeof lines - sizeof lines[0]);
+        memset(lines[LINES - 1], 0, COLUMNS);
+        memcpy(lines[LINES - 1], text, size);
+        text += size;
+        while (*text == ' ') text++;
+    } while (*text);
 }
 void screen_show(void) {
     for (u32 line = 0; line < LINES; line++)

@@ -32,16 +32,18 @@ from pocketgpu.facts.gsp import (  # noqa: E402
     RELAY_SIZE,
     VIRT_TO_PHYS,
 )
-from pocketgpu.facts.memory_map import FCRAM, VRAM  # noqa: E402
+from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, VRAM  # noqa: E402
 from pocketgpu.facts.n3ds import TABLES  # noqa: E402
 from pocketgpu.facts.pica import PICA, START_LIST  # noqa: E402
+from pocketgpu.guests.kernel import emulator  # noqa: E402
+from pocketgpu.probe.consoles.n3ds.prepare import MOST_FILE  # noqa: E402
 from pocketgpu.probe.consoles.n3ds.registers import SHOWN, WRITTEN  # noqa: E402
 
 OUTPUT = HERE / "probe" / "3ds" / "facts.h"
 SUPERVISOR_CALLS = (
     "ControlMemory", "QueryMemory", "ExitProcess", "SleepThread", "CreateEvent", "ClearEvent", "MapMemoryBlock",
     "CloseHandle", "WaitSynchronization", "GetSystemTick", "ConnectToPort", "SendSyncRequest",
-    "OutputDebugString", "ReleaseMutex",
+    "OutputDebugString", "ReleaseMutex", "GetSystemInfo",
 )  # fmt: skip
 MESSAGES = {
     "srv:": ("RegisterClient", "GetServiceHandleDirect"),
@@ -144,6 +146,7 @@ def registers() -> Iterator[str]:
     for channel in range(2):
         yield define(f"LIST_START{channel}", PICA[f"CMDBUF_JUMP{channel}"].address)
     yield define("LIST_START_BIT", START_LIST)
+    yield define("PDC0_FIRST", min(one.address for one in EXTERNAL if one.name.startswith("PDC0_")))
     yield define("PDC_STEP", EXTERNAL["PDC1_FORMAT"].address - EXTERNAL["PDC0_FORMAT"].address)
     yield define("SELECT_NEXT", EXTERNAL["PDC0_SELECT"]["next"].mask)
     yield define("COLOR_FORMAT", EXTERNAL["PDC0_FORMAT"]["color_format"].mask)
@@ -178,7 +181,11 @@ def everything() -> str:
     lines += [
         define("VRAM_PHYSICAL", VRAM.base), define("VRAM_VIRTUAL", by_start[VRAM.base].virt),
         define("VRAM_BYTES", VRAM.size), define("FCRAM_PHYSICAL", FCRAM.base),
+        define("FCRAM_BYTES", FCRAM_NEW_SIZE, "of the new model"),
         define("FCRAM_VIRTUAL", by_start[FCRAM.base].virt),
+        define("MOST_FILE", MOST_FILE), define("EMULATOR_INFO", emulator.INFO_TYPE),
+        define("EMULATOR_IS_OURS", emulator.MARK), define("EMULATOR_MARK", emulator.MARK),
+        define("EMULATOR_VERSION", emulator.VERSION_OF),
         define("OLD_LINEAR", min(one.virt for one in VIRT_TO_PHYS if one.phys == FCRAM.base)),
     ]  # fmt: skip
     lines += registers()

@@ -30,7 +30,10 @@ USED = (
     "GetErrorNotification", "SyncptRead",
 )  # fmt: skip
 """Requests to nvdrv."""
-LIMITS = ("MOST_ENTRIES", "MOST_SYNCPOINTS", "MOST_CHANNELS", "BIG_PAGE", "SMALL_PAGE")
+LIMITS = (
+    "MOST_ENTRIES", "MOST_SYNCPOINTS", "MOST_CHANNELS", "MOST_MAPS", "MOST_HANDLES", "MOST_SPACES", "MOST_FILE",
+    "BIG_PAGE", "SMALL_PAGE",
+)  # fmt: skip
 KEYWORDS = ("class",)
 DIRECTIONS = {row["record"]: row["direction"] for row in TABLES.read("nvdrv") if row["device"]}
 """Whether a program writes a request's record (w), reads it (r), or both."""

@@ -29,12 +29,12 @@ bool file_open(struct file *file, const char *path, enum open how) {
     if (failed(ask(fs, FS_OPEN_FILE))) return false;
     file->session = m[3];
     file->size = 0;
-    if (how == TO_REPLACE) {
-        m[1] = m[2] = 0;
-        return !failed(ask(file->session, FILE_SET_SIZE));
+    m[1] = m[2] = 0;
+    if (failed(ask(file->session, how == TO_REPLACE ? FILE_SET_SIZE : FILE_GET_SIZE))) {
+        file_close(file);
+        return false;
     }
-    if (failed(ask(file->session, FILE_GET_SIZE))) return false;
-    file->size = m[3] ? 0xFFFFFFFFu : m[2];
+    if (how != TO_REPLACE) file->size = m[3] ? 0xFFFFFFFFu : m[2];
     return true;
 }
 u32 file_read(struct file *file, u32 offset, void *to, u32 size) {

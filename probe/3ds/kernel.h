@@ -33,6 +33,7 @@ SVC(svc_tick, SVC_GET_SYSTEM_TICK)
 SVC(svc_connect, SVC_CONNECT_TO_PORT)
 SVC(svc_send, SVC_SEND_SYNC_REQUEST)
 SVC(svc_print, SVC_OUTPUT_DEBUG_STRING)
+SVC(svc_system_info, SVC_GET_SYSTEM_INFO)
 
 static inline bool failed(u32 result) { return (s32)result < 0; }
 static inline void close_handle(u32 handle) { svc_close(handle, 0, 0, 0, 0, 0, 0); }

@@ -3,19 +3,31 @@
 
 #define FOLDER "/pocketgpu-probe"
 #define RUNNING FOLDER "/running.txt"
-enum { MOST_NAMES = 1 << 15, LARGEST_FILE = 24 << 20, MAIN_MOST = 16 << 20, MAIN_LEAST = 1 << 20, FACES = 32 << 20 };
+#define SENT ".pgc"
+#define ANSWER ".answer.pgc"
+enum { MOST_NAMES = 1 << 15, MAIN_MOST = 16 << 20, MAIN_LEAST = 1 << 20, FACES = 32 << 20 };
 
 static struct file log_file;
 static bool logging;
-static void tell(const char *text) {
-    TEXT(line, 256);
+static struct text *line_of(const char *name, const char *what) {
+    TEXT(line, 1024);
     clear(&line);
-    put(&line, text);
-    put_letter(&line, '\n');
-    say(line.at);
-    if (logging) file_write(&log_file, line.at, line.size);
-    screen_line(text);
+    put(&line, name);
+    put(&line, ": ");
+    put(&line, what);
+    return &line;
 }
+void note_in_log(const char *name, const char *what) {
+    struct text *line = line_of(name, what);
+    put_letter(line, '\n');
+    say(line->at);
+    if (logging) file_write(&log_file, line->at, line->size);
+}
+void note(const char *name, const char *what) {
+    note_in_log(name, what);
+    screen_line(line_of(name, what)->at);
+}
+static const char US[] = "the probe";
 static void write_running(const char *name) {
     struct file file;
     if (!file_open(&file, RUNNING, TO_REPLACE)) return;
@@ -30,7 +42,7 @@ static struct place main_room;
 static u32 linear_base(u32 address) { return (address >= FCRAM_VIRTUAL ? FCRAM_VIRTUAL : OLD_LINEAR) - FCRAM_PHYSICAL; }
 static bool get_memory(void) {
     u32 size, at = 0;
-    for (file_bytes = LARGEST_FILE; file_bytes >= MAIN_LEAST && !(file_room = (u8 *)allocate(file_bytes, false)); file_bytes /= 2) ;
+    for (file_bytes = MOST_FILE; file_bytes >= MAIN_LEAST && !(file_room = (u8 *)allocate(file_bytes, false)); file_bytes /= 2) ;
     staging = (u8 *)allocate(STAGING, true);
     for (size = MAIN_MOST; size >= MAIN_LEAST && !(at = allocate(size, true)); size /= 2) ;
     if (!file_room || !staging || !at) return false;
@@ -43,22 +55,25 @@ static bool get_memory(void) {
     main_room = (struct place){physical, at, size};
     return true;
 }
-static u32 read_all(const char *path) { /* bytes of the file; 0: it cannot be read, or does not fit */
+/* Reads a file, and its digest: of its first part, if it is larger than there is room for. False: the card does not give it. */
+static bool read_all(const char *path, u32 *size, struct text *digest) {
     struct file file;
-    u32 size = 0;
-    if (!file_open(&file, path, TO_READ)) return 0;
-    if (file.size <= file_bytes && file_read(&file, 0, file_room, file.size) == file.size) size = file.size;
-    file_close(&file);
-    return size;
-}
-
-static void digest_of(u32 size, struct text *to) {
     struct sha256 sum;
-    u8 digest[32];
+    u8 raw[32];
+    if (!file_open(&file, path, TO_READ)) return false;
+    u32 at = 0, part = 1;
+    *size = file.size;
     sha256_begin(&sum);
-    sha256_add(&sum, file_room, size);
-    sha256_end(&sum, digest);
-    put_digest(to, digest);
+    for (; at < file.size && part; at += part) {
+        u32 left = file.size - at;
+        part = file_read(&file, at, file_room, left < file_bytes ? left : file_bytes);
+        if (part > left) part = 0;
+        sha256_add(&sum, file_room, part);
+    }
+    file_close(&file);
+    sha256_end(&sum, raw);
+    put_digest(digest, raw);
+    return at == file.size;
 }
 /* Whether an answer says that it is one to the file with this digest. */
 static bool answered(const char *path, const char *digest) {
@@ -70,47 +85,37 @@ static bool answered(const char *path, const char *digest) {
     file_close(&file);
     return contains(head, size, digest);
 }
-static void one(const char *name, bool hung_before) {
+static void one(const char *file, bool hung_before) {
     TEXT(path, 192);
     TEXT(answer, 192);
+    TEXT(name, 160);
     TEXT(digest, 65);
-    TEXT(line, 256);
     static struct sent sent;
-    clear(&path); clear(&answer); clear(&digest); clear(&line);
-    put(&path, FOLDER "/"); put(&path, name);
-    put(&answer, FOLDER "/");
-    for (u32 n = 0; n + 4 < strlen(name); n++) put_letter(&answer, name[n]);
-    put(&answer, ".answer.pgc");
-    put(&line, name);
-    put(&line, ": ");
-    u32 size = read_all(path.at);
-    if (!size) {
-        put(&line, "cannot be read, or is too large");
-        tell(line.at);
-        return;
-    }
-    digest_of(size, &digest);
-    if (hung_before) {
-        sent = (struct sent){0};
-        sent_open(&sent, file_room, size, (struct range){main_room.physical, main_room.size}, linear_base(main_room.virtual));
-        answer_without(&sent, "no answer", digest.at, answer.at);
-        put(&line, "the console hung in it");
-        tell(line.at);
-        return;
-    }
-    if (answered(answer.at, digest.at)) {
-        put(&line, "answered before");
-        tell(line.at);
-        return;
-    }
-    const char *reason = sent_open(&sent, file_room, size, (struct range){main_room.physical, main_room.size}, linear_base(main_room.virtual));
+    clear(&path); clear(&answer); clear(&digest); clear(&name);
+    for (u32 n = 0; n + strlen(SENT) < strlen(file); n++) put_letter(&name, file[n]);
+    put(&path, FOLDER "/"); put(&path, file);
+    put(&answer, FOLDER "/"); put(&answer, name.at); put(&answer, ANSWER);
+    u32 size = 0;
+    sent = (struct sent){0};
+    if (!read_all(path.at, &size, &digest)) { note(name.at, "the card does not give it"); return; }
+    bool fits = size <= file_bytes;
+    if (fits && pgc_is_foreign(file_room, size, CONSOLE_3DS)) { note(name.at, "skipped, as it is for another console"); return; }
+    if (answered(answer.at, digest.at)) { note(name.at, "answered before"); return; }
+    const char *reason = fits ? sent_open(&sent, file_room, size, (struct range){main_room.physical, main_room.size},
+                                          linear_base(main_room.virtual)) : "it is too large";
     if (sent.is_answer) return;
-    tell(name);
-    screen_show();
-    write_running(name);
-    run_file(&sent, reason, digest.at, main_room, staging, answer.at, &line);
-    write_running("");
-    tell(line.at);
+    if (hung_before) {
+        answer_without(&sent, "no answer", digest.at, answer.at);
+        note(name.at, "no answer, as the console hung in it");
+        return;
+    }
+    if (!reason) {
+        note(name.at, "begins");
+        screen_show();
+        write_running(file);
+    }
+    run_file(&sent, reason, digest.at, main_room, staging, answer.at, name.at);
+    if (!reason) write_running("");
 }
 
 static void wait_to_end(void) {
@@ -128,28 +133,29 @@ static void probe(void) {
     u32 count = folder_list(FOLDER, names, sizeof names), sent = 0;
     const char *name = names;
     for (u32 n = 0; n < count; n++, name += strlen(name) + 1) {
-        if (!ends(name, ".pgc") || ends(name, ".answer.pgc")) continue;
+        if (!ends(name, SENT) || ends(name, ANSWER)) continue;
         if (applets_end_asked()) break;
         one(name, hung[0] && equal(name, hung));
         screen_show();
         sent++;
     }
     if (hung[0]) write_running("");
-    if (!sent) tell("no files in " FOLDER);
+    if (!sent) note(US, "no files in " FOLDER);
 }
 int main(void) {
     applets_begin();
     if (!gpu_begin() || !screen_begin()) leave();
-    tell(PROGRAM);
+    note(US, PROGRAM);
     if (!card_begin() || !get_memory()) {
-        tell("no memory card, or not enough memory");
+        note(US, "there is no memory card, or too little memory");
     } else {
         logging = file_open(&log_file, FOLDER "/log.txt", TO_APPEND);
         run_begin();
         probe();
-        if (logging) file_close(&log_file);
     }
-    tell("the end. press START");
+    note(US, "the end");
+    if (logging) file_close(&log_file);
+    screen_line("press START");
     screen_show();
     wait_to_end();
     gpu_end();

@@ -1,12 +1,15 @@
 #include "run.h"
 
-enum { MOST_HUNG = 4, SHOWN_MOST = 64, PATIENCE = 2000 };
+enum { MOST_HUNG = 32, SHOWN_MOST = 64, PATIENCE = 2000, LOOK_SECONDS = 8, READ_SECONDS = 3 };
 static const char *const NAMES[INTERRUPTS] = {INTERRUPT_NAMES};
+
+static const char NOT_WRITTEN[] = "its answer cannot be written";
 
 /* What a file has done so far. */
 static struct place main_at;
 static u8 *staging;
 static u32 hung_count;
+static bool unread;                                      /* a copy that the program itself needs has failed */
 TEXT(hung, 512);
 TEXT(refused, 512);
 static struct { u32 address, value; } shown[SHOWN_MOST];  /* last writes to registers that say what is shown */
@@ -35,7 +38,17 @@ void run_begin(void) {
         if (!failed(ask(session, CFG_SECURE_INFO_GET_REGION))) region = m[2] & 255;
         close_handle(session);
     }
-    u32 version = *kernel_page;
+    u32 version = *kernel_page, emulator[4];
+    /* A console knows no such number, and answers with an error or with nothing. */
+    if (!failed(svc_system_info(0, EMULATOR_INFO, EMULATOR_IS_OURS, 0, 0, 0, emulator)) && emulator[0] == EMULATOR_MARK
+        && !failed(svc_system_info(0, EMULATOR_INFO, EMULATOR_VERSION, 0, 0, 0, emulator))) {
+        put(&console, "pocketgpu ");
+        for (u32 n = 0; n < 3; n++) {
+            if (n) put_letter(&console, '.');
+            put_number(&console, emulator[0] >> (16 - 8 * n) & 255);
+        }
+        put(&console, ", emulating a ");
+    }
     put(&console, "3DS, kernel ");
     put_number(&console, version >> 24);
     put_letter(&console, '.');
@@ -84,23 +97,24 @@ static void note_shown(const struct event *event) {
     shown[n].address = event->address;
     shown[n].value = (shown[n].value & ~event->mask) | event->value;
 }
-static u32 virtual_of(const struct sent *sent, u32 address) { /* of memory that the sent file names */
-    if (in_video(address, 0)) return address - VRAM_PHYSICAL + VRAM_VIRTUAL;
+static u32 virtual_of(const struct sent *sent, u32 address, u32 size) { /* of memory that the sent file names */
+    if (in_video(address, size)) return address - VRAM_PHYSICAL + VRAM_VIRTUAL;
     return address - sent->main.at + main_at.virtual;
 }
-static void load(const struct sent *sent, const struct event *event) {
-    u32 to = virtual_of(sent, event->address);
-    if (!in_video(event->address, 0)) {
+static bool load(const struct sent *sent, const struct event *event) {
+    u32 to = virtual_of(sent, event->address, event->size);
+    if (!in_video(event->address, event->size)) {
         memcpy((void *)to, event->data, event->size);
         gpu_flush(to, event->size);
-        return;
+        return true;
     }
     for (u32 done = 0; done < event->size; done += STAGING) {
         u32 part = event->size - done < STAGING ? event->size - done : STAGING;
         memcpy(staging, event->data + done, part);
         gpu_flush((u32)staging, part);
-        gpu_copy((u32)staging, to + done, part);
+        if (!gpu_copy((u32)staging, to + done, part)) return false;
     }
+    return true;
 }
 TEXT(registers, 1536);
 /* Registers are read right after the last event, while what it started may still run. */
@@ -115,7 +129,9 @@ static void read_registers(const struct sent *sent) {
 static const char *play(struct sent *sent, const struct event *event) {
     u32 units = 0;
     switch (event->kind) {
-    case EVENT_LOAD: if (event->size) load(sent, event); break;
+    case EVENT_LOAD:
+        if (event->size && !load(sent, event)) return "a copy to video memory failed";
+        break;
     case EVENT_WRITE:
         gpu_begin_wait(units = gpu_units_of_write(event->address, event->value));
         note_shown(event);
@@ -149,14 +165,16 @@ struct answer {
     u8 picture[2][32];
 };
 static u8 *read_video(u32 address, u32 size) { /* at most STAGING bytes */
-    gpu_copy(address - VRAM_PHYSICAL + VRAM_VIRTUAL, (u32)staging, size);
+    /* Lines that the processor has written would go to memory later, over what is copied. */
+    gpu_invalidate((u32)staging, size);
+    if (!gpu_copy(address - VRAM_PHYSICAL + VRAM_VIRTUAL, (u32)staging, size)) unread = true;
     gpu_invalidate((u32)staging, size);
     return staging;
 }
 static void sink_memory(struct sink *to, const struct sent *sent, struct range range) {
     if (!to->take) { to->size += range.size; return; }
-    if (!in_video(range.at, 0)) {
-        u32 at = virtual_of(sent, range.at);
+    if (!in_video(range.at, range.size)) {
+        u32 at = virtual_of(sent, range.at, range.size);
         gpu_invalidate(at, range.size);
         sink_bytes(to, (void *)at, range.size);
         return;
@@ -243,7 +261,10 @@ static void write_answer(struct answer *answer, const char *path) {
     struct sink to = {.take = output_take};
     output.size = 0;
     output.bad = false;
-    if (!file_open(&output.file, path, TO_REPLACE)) return;
+    if (!file_open(&output.file, path, TO_REPLACE)) {
+        output.bad = true;
+        return;
+    }
     sink_file(&to, CONSOLE_3DS, 1, records, answer);
     output_flush();
     file_close(&output.file);
@@ -264,27 +285,48 @@ static bool value_of(struct span list, u32 number, struct text *to) {
     }
     return to->size;
 }
-static void put_wrapped(struct span text) { /* lines of at most 38 letters, cut at spaces */
-    enum { LONGEST = 38 };
-    TEXT(line, 48);
-    while (text.size) {
-        u32 size = text.size < LONGEST ? text.size : LONGEST;
-        if (text.size > LONGEST) while (size > 1 && text.at[size] != ' ') size--;
-        clear(&line);
-        for (u32 n = 0; n < size; n++) put_letter(&line, text.at[n]);
-        screen_line(line.at);
-        text.at += size, text.size -= size;
-        if (text.size && *text.at == ' ') text.at++, text.size--;
+static u32 shown_value(u32 address) {
+    for (u32 n = 0; n < shown_count; n++)
+        if (shown[n].address == address) return shown[n].value;
+    return 0;
+}
+/* What the lower screen showed, which the text covers. */
+static bool shows_below(void) { return shown_value(PDC0_ADDRESS_A0 + PDC_STEP) || shown_value(BOTTOM_FILL) & FILL_ON; }
+static void show_below(void) {
+    for (u32 n = 0; n < shown_count; n++) {
+        u32 at = shown[n].address;
+        if (at == BOTTOM_FILL || (at >= PDC0_FIRST + PDC_STEP && at < PDC0_FIRST + 2 * PDC_STEP)) gpu_write(at, shown[n].value);
     }
 }
-/* The picture stays on the upper screen until somebody has said what it is, or for a minute. */
-static void ask_person(const struct sent *sent) {
+static void sleep_seconds(u32 seconds) { for (u32 n = 0; n < seconds; n++) sleep_for(SECOND); }
+static void wait_for_release(void) {
+    enum { SECONDS = 5, EACH = 20 };
+    for (u32 n = 0; n < SECONDS * EACH && keys_held(); n++) sleep_for(SECOND / EACH);
+}
+/* The pictures stay on the screens until somebody has said what they are, or for a minute. */
+static void ask_person(const struct sent *sent, const char *name) {
     static const struct { const char *name; u32 key; } keys[] = {{"A", KEY_A}, {"B", KEY_B}, {"X", KEY_X}, {"Y", KEY_Y}};
     enum { SECONDS = 60, EACH = 20 };
+    bool below = shows_below(), done = false;
     TEXT(line, 64);
     TEXT(value, 64);
-    screen_line("What does the upper screen show?");
-    put_wrapped(sent->look_text);
+    TEXT(question, 640);
+    if (below) sleep_seconds(LOOK_SECONDS);              /* before text covers the lower screen */
+    clear(&question);
+    put(&question, "What do the screens show? ");
+    for (u32 n = 0; n < sent->look_text.size; n++) put_letter(&question, sent->look_text.at[n]);
+    for (u32 n = 0; n < COUNT(keys) && value_of(sent->look, n, &value); n++) {
+        put(&question, n ? ", " : " Press ");
+        put(&question, keys[n].name);
+        put(&question, ": ");
+        put(&question, value.at);
+    }
+    put(&question, ", SELECT: none of them, or not sure");
+    note_in_log(name, question.at);
+    screen_line("What do the screens show?");
+    clear(&question);
+    for (u32 n = 0; n < sent->look_text.size; n++) put_letter(&question, sent->look_text.at[n]);
+    screen_line(question.at);
     for (u32 n = 0; n < COUNT(keys) && value_of(sent->look, n, &value); n++) {
         clear(&line);
         put(&line, keys[n].name);
@@ -293,23 +335,26 @@ static void ask_person(const struct sent *sent) {
         screen_line(line.at);
     }
     screen_line("SELECT: none of them, or not sure");
+    if (below) screen_line("START: show both screens again");
     screen_show();
-    for (u32 n = 0; n < SECONDS * EACH; n++) {
+    wait_for_release();                                  /* a key from before is no answer */
+    for (u32 n = 0; n < SECONDS * EACH && !done; n++) {
         u32 held = keys_held();
-        for (u32 key = 0; key < COUNT(keys); key++)
-            if (held & keys[key].key && value_of(sent->look, key, &seen)) n = SECONDS * EACH;
-        if (held & KEY_SELECT) n = SECONDS * EACH;
+        for (u32 key = 0; key < COUNT(keys) && !done; key++)
+            done = held & keys[key].key && value_of(sent->look, key, &seen);
+        done = done || held & KEY_SELECT;
+        if (!done) clear(&seen);
+        if (below && held & KEY_START) {
+            show_below();
+            sleep_seconds(LOOK_SECONDS);
+            screen_show();
+        }
         sleep_for(SECOND / EACH);
     }
-    while (keys_held()) sleep_for(SECOND / EACH);
+    wait_for_release();
 }
 
 /* -- pictures ------------------------------------------------------------------------------------------------------- */
-static u32 shown_value(u32 address) {
-    for (u32 n = 0; n < shown_count; n++)
-        if (shown[n].address == address) return shown[n].value;
-    return 0;
-}
 static u32 widened(u32 value, u32 bits) { /* a channel becomes a byte: its bits repeat */
     if (bits == 1) return value ? 255 : 0;
     for (value <<= 8 - bits; bits < 8; bits *= 2) value |= value >> bits;
@@ -346,7 +391,7 @@ static bool picture(const struct sent *sent, u32 screen, u8 digest[32]) {
     if (screen ? format & FORMAT_INTERLACE : (format & ALL_FIELDS) != FORMAT_SCAN_DOUBLING) return false;
     u8 *from;
     if (in_main(sent, address, all)) {
-        from = (u8 *)virtual_of(sent, address);
+        from = (u8 *)virtual_of(sent, address, all);
         gpu_invalidate((u32)from, all);
     } else if (in_video(address, all)) {
         from = read_video(address, all);
@@ -381,29 +426,36 @@ static void leave_as_usual(void) {
 
 /* -- all together --------------------------------------------------------------------------------------------------- */
 void run_file(struct sent *sent, const char *reason, const char *digest, struct place main, u8 *between, const char *path,
-              struct text *told) {
+              const char *name) {
     TEXT(interrupts, 128);
     TEXT(moved, 16);
     TEXT(end, 128);
-    clear(&seen); clear(&hung); clear(&refused); clear(&registers); clear(&interrupts); clear(&moved); clear(&end);
+    TEXT(told, 640);
+    clear(&seen); clear(&hung); clear(&refused); clear(&registers); clear(&interrupts); clear(&moved); clear(&end); clear(&told);
     hung_count = shown_count = 0;
+    unread = false;
     table_written[0] = table_written[1] = false;
     main_at = main;
     staging = between;
     if (reason) {
         put(&end, "refused: ");
         put(&end, reason);
-        put(told, end.at);
         answer_without(sent, end.at, digest, path);
+        note(name, output.bad ? NOT_WRITTEN : end.at);
         return;
+    }
+    if (sent->look.size) {
+        note(name, "look at both screens: a question follows");
+        screen_show();
+        sleep_seconds(READ_SECONDS);
     }
     memset((void *)main.virtual, 0, sent->main.size);
     if (sent->main.size) gpu_flush(main.virtual, sent->main.size);
-    gpu_clear_video_memory();
+    const char *stopped = gpu_clear_video_memory() ? 0 : "video memory could not be cleared";
     memset(gpu_counts, 0, sizeof gpu_counts);
     gpu_begin_wait(~0u);
     gpu_counting = true;
-    sent_walk(sent, play);
+    if (!stopped) stopped = sent_walk(sent, play);
     gpu_next_picture();                                  /* a late interrupt still counts */
     gpu_counting = false;
     if (!registers.size) read_registers(sent);           /* it stopped before, or has no events */
@@ -416,14 +468,21 @@ void run_file(struct sent *sent, const char *reason, const char *digest, struct 
             put_number(&interrupts, gpu_counts[n]);
         }
     if (sent->main.size) put_hex(&moved, main.physical, 8);
-    put(&end, "finished");
+    put(&end, stopped ? "stopped: " : "finished");
+    if (stopped) put(&end, stopped);
     struct answer answer = {.sent = sent, .end = end.at, .digest = digest, .ran = true,
                             .registers = &registers, .interrupts = &interrupts, .moved = &moved};
     for (u32 n = 0; n < 2; n++) answer.pictures[n] = picture(sent, n, answer.picture[n]);
-    if (sent->look.size) ask_person(sent);
+    if (sent->look.size && !stopped) ask_person(sent, name);
     write_answer(&answer, path);
+    if (unread) {                                        /* what it says of memory is not what was there */
+        clear(&end);
+        put(&end, "stopped: video memory could not be read");
+        answer_without(sent, end.at, digest, path);
+    }
     leave_as_usual();
-    put(told, end.at);
-    if (hung.size) { put(told, ", hung: "); put(told, hung.at); }
-    if (output.bad) put(told, ", but the answer could not be written");
+    put(&told, end.at);
+    if (hung.size) { put(&told, ", hung: "); put(&told, hung.at); }
+    if (refused.size) { put(&told, ", errors: "); put(&told, refused.at); }
+    note(name, output.bad ? NOT_WRITTEN : told.at);
 }

@@ -19,9 +19,16 @@ static void draw(u32 column, u32 line, char letter) {
         }
 }
 void screen_line(const char *text) {
-    memcpy(lines[0], lines[1], sizeof lines - sizeof lines[0]);
-    memset(lines[LINES - 1], 0, COLUMNS);
-    for (u32 n = 0; n < COLUMNS && text[n]; n++) lines[LINES - 1][n] = text[n];
+    do {                                                 /* a long one is cut at spaces */
+        u32 size = (u32)strlen(text), least = COLUMNS / 2;
+        if (size > COLUMNS) for (size = COLUMNS; size > least && text[size] != ' ';) size--;
+        if (size == least && text[size] && text[size] != ' ') size = COLUMNS;
+        memcpy(lines[0], lines[1], sizeof lines - sizeof lines[0]);
+        memset(lines[LINES - 1], 0, COLUMNS);
+        memcpy(lines[LINES - 1], text, size);
+        text += size;
+        while (*text == ' ') text++;
+    } while (*text);
 }
 void screen_show(void) {
     for (u32 line = 0; line < LINES; line++)
@@ -31,7 +38,7 @@ void screen_show(void) {
 }
 
 u32 keys_held(void) {
-    enum { CURRENT = 0x1C };
+    enum { CURRENT = 0x1C, KNOWN = KEY_A | KEY_B | KEY_X | KEY_Y | KEY_SELECT | KEY_START };
     static volatile u32 *pad;
     static bool asked;
     if (!asked) {
@@ -40,5 +47,5 @@ u32 keys_held(void) {
         if (session && !failed(ask(session, HID_GET_HANDLES))) place = map_shared(message()[3], 0x1000, 1);
         if (place) pad = (volatile u32 *)(place + CURRENT);
     }
-    return pad ? *pad : 0;
+    return pad ? *pad & KNOWN : 0;                       /* others are directions of the circle pad */
 }

@@ -202,6 +202,9 @@ static const char *check(struct sent *sent, const struct event *event) {
     return 0;
 }
 
+static bool overlap(struct range one, struct range other) {
+    return one.at < (u64)other.at + other.size && other.at < (u64)one.at + one.size;
+}
 const char *sent_open(struct sent *sent, u8 *data, u32 size, struct range room, u32 linear) {
     u64 first;
     *sent = (struct sent){0};
@@ -209,12 +212,18 @@ const char *sent_open(struct sent *sent, u8 *data, u32 size, struct range room, 
     if (!reason) reason = read_about(sent, &first);
     if (reason || sent->is_answer) return reason;
     if (sent->main.size > room.size) return "it needs more main memory than there is";
+    if (sent->main.size && (sent->main.at < FCRAM_PHYSICAL || sent->main.at - FCRAM_PHYSICAL > FCRAM_BYTES - sent->main.size))
+        return "probe.main is not in main memory";
     sent->distance = sent->main.size ? room.at - sent->main.at : 0;
     sent->linear = linear;
     if (!sent->main.size) sent->relocate.size = 0;
     for (u32 n = 0; n < sent->memories; n++)
         if (!in_main(sent, sent->memory[n].at, sent->memory[n].size) && !in_video(sent->memory[n].at, sent->memory[n].size))
             return "memory to read that is not its own";
+    /* So there is no more to read than there is memory. */
+    for (u32 n = 0; n < sent->memories; n++)
+        for (u32 other = 0; other < n; other++)
+            if (overlap(sent->memory[n], sent->memory[other])) return "memory to read that is named twice";
     for (u32 n = 0; n < sent->register_count; n++)
         if (!in_table(READABLE, COUNT(READABLE), sent->registers[n])) return "a register that cannot be read";
     reason = relocate(sent, first);

@@ -31,6 +31,9 @@ u8 *get_block(struct cursor *from, u32 *size) {
     *size = at ? (u32)bytes : 0;
     return at;
 }
+bool pgc_is_foreign(const u8 *data, u32 size, u8 console) {
+    return size >= HEADER && !memcmp(data, MAGIC, sizeof MAGIC) && crc32(0, data, 12) == word(data + 12) && data[9] != console;
+}
 const char *pgc_open(struct pgc *file, u8 *data, u32 size, u8 console) {
     file->data = data;
     file->size = size;
@@ -79,6 +82,9 @@ struct span get_span(struct cursor *from) {
     const char *at = (const char *)get_bytes(from, size);
     return (struct span){at, at ? (u32)size : 0};
 }
+bool span_begins(struct span text, const char *part) {
+    return text.size >= strlen(part) && !memcmp(text.at, part, strlen(part));
+}
 bool span_is(struct span text, const char *other) {
     return text.size == strlen(other) && !memcmp(text.at, other, text.size);
 }
@@ -88,8 +94,15 @@ static int digit(char letter) {
     if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
     return -1;
 }
-bool next_hex(struct span *list, u64 *value) {
+static void skip_separators(struct span *list) {
     while (list->size && (*list->at == ' ' || *list->at == ',')) list->at++, list->size--;
+}
+bool at_end(struct span list) {
+    skip_separators(&list);
+    return !list.size;
+}
+bool next_hex(struct span *list, u64 *value) {
+    skip_separators(list);
     if (!list->size || digit(*list->at) < 0) return false;
     for (*value = 0; list->size && digit(*list->at) >= 0; list->at++, list->size--)
         *value = *value << 4 | (u64)digit(*list->at);

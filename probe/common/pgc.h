@@ -22,6 +22,8 @@ u8 *get_bytes(struct cursor *from, u64 size);            /* 0: there are not so 
 u8 *get_block(struct cursor *from, u32 *size);
 
 struct pgc { u8 *data; u32 size, digest_size, check_size; };
+/* Whether it is a file for another console than `console`. */
+bool pgc_is_foreign(const u8 *data, u32 size, u8 console);
 /* What is wrong with header, sections and checksums; 0: nothing. */
 const char *pgc_open(struct pgc *file, u8 *data, u32 size, u8 console);
 /* The next section of records; *place is 0 at first. */
@@ -33,8 +35,11 @@ void pgc_frame(const struct pgc *file, struct cursor *from);
 struct span { const char *at; u32 size; };
 struct span get_span(struct cursor *from);
 bool span_is(struct span text, const char *other);
+bool span_begins(struct span text, const char *part);
 /* The next number of a list in hexadecimal digits; false at its end. */
 bool next_hex(struct span *list, u64 *value);
+/* Whether nothing but separators is left. */
+bool at_end(struct span list);
 char next_letter(struct span *list);                     /* right after a number; 0: there is none */
 
 /* Writing. A sink takes bytes; the first time it only counts them, as sections begin with their size. */

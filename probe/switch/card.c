@@ -47,13 +47,14 @@ u32 card_size(const char *path, u64 *size) {
     close_session(file);
     return result;
 }
-u32 card_read(const char *path, void *to, u64 size) {
+u32 card_read(const char *path, void *to, u64 size) { return card_read_part(path, 0, to, size); }
+u32 card_read_part(const char *path, u64 from, void *to, u64 size) {
     enum { TOO_SHORT = 0xFFFFFFFF };
     u32 file, result = open_path(OPEN_FILE, path, MODE_READ, &file);
     if (result) return result;
     for (u64 at = 0; at < size && !result;) {
         u64 piece = size - at < PIECE ? size - at : PIECE;
-        s64 arguments[3] = {0, (s64)at, (s64)piece};
+        s64 arguments[3] = {0, (s64)(from + at), (s64)piece};
         struct message one = {
             .command = READ, .arguments = arguments, .size = sizeof arguments, .plain = 1, .outs = 1, .out = {(u8 *)to + at},
             .out_size = {piece}};

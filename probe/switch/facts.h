@@ -71,6 +71,10 @@ _Static_assert(sizeof(struct SyncptRead) == 8, "");
 #define MOST_ENTRIES 0x400u
 #define MOST_SYNCPOINTS 0x8u
 #define MOST_CHANNELS 0x18u
+#define MOST_MAPS 0x400u
+#define MOST_HANDLES 0x200u
+#define MOST_SPACES 0x40u
+#define MOST_FILE 0x4000000u
 #define BIG_PAGE 0x10000u
 #define SMALL_PAGE 0x1000u
 #define MOST_RANGES 0x40u

@@ -175,11 +175,16 @@ int gpu_submit(struct channel *one, const u8 *entries, u32 count) {
     one->fence = kick.value;
     return 0;
 }
-u32 gpu_value(u32 syncpoint) {
+int gpu_value(u32 syncpoint, u32 *value) {
     struct SyncptRead one = {.id = syncpoint};
-    return failed("the value of a syncpoint", control(host, NV_SyncptRead, &one, 0, 0)) ? 0 : one.value;
+    int wrong = failed("the value of a syncpoint", control(host, NV_SyncptRead, &one, 0, 0));
+    *value = one.value;
+    return wrong;
 }
-int gpu_reached(const struct channel *one) { return (s32)(gpu_value(one->syncpoint) - one->fence) >= 0; }
+int gpu_reached(const struct channel *one) {
+    u32 value;
+    return !gpu_value(one->syncpoint, &value) && (s32)(value - one->fence) >= 0;
+}
 u32 gpu_error(const struct channel *one) {
     struct GetErrorNotification error = {0};
     u32 result = control(one->device, NV_GetErrorNotification, &error, 0, 0);

@@ -23,7 +23,7 @@ int gpu_channel(struct channel *one);
 /* Entries of 8 bytes. The channel's fence is then what its syncpoint has when all is done. */
 int gpu_submit(struct channel *one, const u8 *entries, u32 count);
 int gpu_reached(const struct channel *one);                /* 1: it is */
-u32 gpu_value(u32 syncpoint);
+int gpu_value(u32 syncpoint, u32 *value);
 u32 gpu_error(const struct channel *one);                  /* the code of its error; 0: there was none */
 void gpu_close(struct channel *one);
 void gpu_end(void);                                        /* the address space goes */

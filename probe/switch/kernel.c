@@ -23,6 +23,12 @@ u64 entry_value(u32 key, u32 which) {
         if (one->key == key) return one->value[which];
     return 0;
 }
+const char *loader_text(u32 *size) {
+    const struct entry *one = entries;
+    while (one && one->key) one++;                         /* the last entry has it */
+    *size = one && one->value[0] ? (u32)one->value[1] : 0;
+    return *size ? (const char *)one->value[0] : "";
+}
 void say(const char *text) { svc_print((u64)text, strlen(text), 0, 0, 0); }
 void zero(void *to, u64 size) {
     for (u8 *at = to, *end = at + size; at < end; at += 16) __asm__ volatile("stp xzr, xzr, [%0]" : : "r"(at) : "memory");

@@ -33,6 +33,7 @@ int main(void);
 /* What the loader left: a value of an entry, 0 if there is no such entry. Source: libnx's runtime/env.h. */
 enum { ENTRY_HEAP = 3, ENTRY_APPLET = 7, ENTRY_VERSION = 16 };
 u64 entry_value(u32 key, u32 which);
+const char *loader_text(u32 *size);                        /* what it says of itself; there may be none */
 
 void say(const char *text);                                /* for a debugger */
 void zero(void *to, u64 size);                             /* both multiples of 16 */

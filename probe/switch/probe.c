@@ -7,8 +7,8 @@
 #define FOLDER "/pocketgpu-probe"
 #define SENT ".pgc"
 #define ANSWER ".answer.pgc"
-enum { TRANSFER = 0x800000, MOST_FILE = 64 << 20, MOST_NAMES = 0x10000, MOST_LOG = 0x10000, MOST_VALUE = 256 };
-enum { HEADS = 0x20000, LEAST = 0x1000000, FAILED = 1, TIME_TO_READ = 10000 };
+enum { TRANSFER = 0x800000, MOST_NAMES = 0x10000, MOST_LOG = 0x10000, MOST_VALUE = 256, MOST_LOADER = 64 };
+enum { PIECE = 4 << 20, HEADS = 0x20000, LEAST = 0x1000000, FAILED = 1, TIME_TO_READ = 10000 };
 
 static u8 *room, *room_end;                                /* memory for one file at a time */
 static char names[MOST_NAMES], log_text[MOST_LOG];
@@ -49,6 +49,13 @@ static void put_about(struct sink *to, const struct answer *one) {
     TEXT(console, MOST_VALUE);
     u64 version = entry_value(ENTRY_VERSION, 0);           /* of the system: a byte each */
     clear(&console);
+    u32 size;
+    struct span loader = {loader_text(&size), 0};
+    loader.size = size;
+    if (span_begins(loader, "pocketgpu ")) {
+        for (u32 n = 0; n < loader.size && n < MOST_LOADER; n++) put_letter(&console, loader.at[n]);
+        put(&console, ", emulating a ");
+    }
     put(&console, "Switch, system ");
     for (u32 n = 0; n < 3; n++) {
         if (n) put_letter(&console, '.');
@@ -154,10 +161,35 @@ static void run_checked(const char *name, const char *digest) {
     else if (sent_run(&sent, commands + OBJECT_STEP)) refused(name, digest, sent.reason);
     else {
         write_answer(name, digest, "finished");
-        note(name, sent.hung[0] ? "finished, a channel hung" : sent.errors[0] ? "finished, a channel had an error" : "finished");
+        TEXT(told, 2 * MOST_TOLD + 64);
+        clear(&told);
+        put(&told, "finished");
+        if (sent.hung[0]) { put(&told, ", hung: "); put(&told, sent.hung); }
+        if (sent.errors[0]) { put(&told, ", errors: "); put(&told, sent.errors); }
+        note(name, told.at);
     }
     sent_close(&sent);
     set_running("");
+}
+/* Of a file for which there is not enough memory. */
+static u32 digest_in_pieces(const char *path, u64 size, struct text *to) {
+    struct sha256 sum;
+    u8 raw[32];
+    u32 result = 0;
+    sha256_begin(&sum);
+    for (u64 at = 0, part; at < size && !result; at += part) {
+        part = size - at < PIECE ? size - at : PIECE;
+        result = card_read_part(path, at, room, part);
+        if (!result) sha256_add(&sum, room, (u32)part);
+    }
+    sha256_end(&sum, raw);
+    clear(to);
+    put_digest(to, raw);
+    return result;
+}
+static bool foreign(const char *path) {
+    enum { ENOUGH = 16 };
+    return !card_read_part(path, 0, room, ENOUGH) && pgc_is_foreign(room, ENOUGH, CONSOLE_SWITCH);
 }
 static void run_file(const char *name, bool hung) {
     TEXT(path, MOST_PATH);
@@ -169,21 +201,25 @@ static void run_file(const char *name, bool hung) {
     set_path(&path, name, SENT);
     u32 result = card_size(path.at, &size);
     if (result || size > MOST_FILE || up(size, SMALL_PAGE) > (u64)(room_end - room)) {
-        note(name, result ? "refused: the card does not give it" : "refused: it is too large");
+        if (result || digest_in_pieces(path.at, size, &digest)) note(name, "the card does not give it");
+        else if (foreign(path.at)) note(name, "skipped, as it is for another console");
+        else if (answered(name, digest.at)) note(name, "answered before");
+        else refused(name, digest.at, "it is too large");
         return;
     }
     room_end -= up(size, SMALL_PAGE);
-    if (card_read(path.at, room_end, size)) note(name, "refused: the card does not give all of it");
+    if (card_read(path.at, room_end, size)) note(name, "the card does not give it");
     else {
         sha256_begin(&sum);
         sha256_add(&sum, room_end, (u32)size);
         sha256_end(&sum, raw);
         clear(&digest);
         put_digest(&digest, raw);
-        if (answered(name, digest.at)) note(name, "skipped, as its answer is there");
+        if (pgc_is_foreign(room_end, (u32)size, CONSOLE_SWITCH)) note(name, "skipped, as it is for another console");
+        else if (answered(name, digest.at)) note(name, "answered before");
         else if (sent_check(&sent, room_end, (u32)size)) refused(name, digest.at, sent.reason);
         else if (hung) {
-            note(name, "no answer");
+            note(name, "no answer, as the console hung in it");
             write_answer(name, digest.at, "no answer");
         } else run_checked(name, digest.at);
     }
@@ -200,11 +236,11 @@ static u32 run_all(void) {
     static char hung[MOST_PATH], name[MOST_PATH];
     u32 count;
     u64 heap = up(entry_value(ENTRY_HEAP, 0), OBJECT_STEP), end = entry_value(ENTRY_HEAP, 0) + entry_value(ENTRY_HEAP, 1);
-    if (heap + TRANSFER + SCREEN_BYTES + LEAST > end) { say("there is too little memory\n"); return FAILED; }
+    if (heap + TRANSFER + SCREEN_BYTES + LEAST > end) { say("the probe: there is too little memory\n"); return FAILED; }
     room = (u8 *)heap + TRANSFER + SCREEN_BYTES;
     room_end = (u8 *)(end / OBJECT_STEP * OBJECT_STEP);
-    if (card_open()) { say("there is no memory card\n"); return FAILED; }
-    if (card_list(FOLDER, names, sizeof names, &count)) { say("the card has no folder " FOLDER "\n"); return FAILED; }
+    if (card_open()) { say("the probe: there is no memory card\n"); return FAILED; }
+    if (card_list(FOLDER, names, sizeof names, &count)) { say("the probe: the card has no folder " FOLDER "\n"); return FAILED; }
     log_size = read_text(FOLDER "/log.txt", log_text, sizeof log_text / 2);
     read_text(FOLDER "/running.txt", hung, sizeof hung);
     if (gpu_open((void *)heap, TRANSFER)) { note("the probe", gpu_why); return FAILED; }
@@ -218,7 +254,7 @@ static u32 run_all(void) {
         run_file(name, equal(name, hung));
     }
     set_running("");
-    note("the probe", "has run all files");
+    note("the probe", "the end");
     screen_show();
     sleep_milliseconds(TIME_TO_READ);
     return 0;

@@ -28,7 +28,7 @@ static int take_ranges(struct sent *one, struct span text, struct range *to, u32
         if (*count == most) return refuse(one, "the file has too many ranges");
         to[(*count)++] = (struct range){address, size, page};
     }
-    return 0;
+    return at_end(text) ? 0 : refuse(one, "a list of ranges has other letters than numbers have");
 }
 static int take_counters(struct sent *one, struct span text) {
     u64 id, start;
@@ -37,7 +37,7 @@ static int take_counters(struct sent *one, struct span text) {
         if (one->counter_count == MOST_SYNCPOINTS) return refuse(one, "the file has too many syncpoints");
         one->counters[one->counter_count++] = (struct counter){.id = id, .start = start};
     }
-    return 0;
+    return at_end(text) ? 0 : refuse(one, "the list of syncpoints has other letters than numbers have");
 }
 static int take_about(struct sent *one, const struct record *about, int *version) {
     if (span_is(about->key, "probe")) *version = span_is(about->value, "1");
@@ -170,7 +170,6 @@ static void note_error(struct sent *one, const struct channel *channel) {
 }
 static void note_hung(struct sent *one, const struct channel *channel, u32 frame, u64 event) {
     struct text text = {one->hung, sizeof one->hung, (u32)strlen(one->hung)};
-    if (one->hung_count++ >= MOST_HUNG) return;
     put_channel(&text, channel);
     put(&text, " f");
     put_number(&text, frame);
@@ -241,7 +240,7 @@ static int relocate(struct sent *one, int dry) {
         else word = counter->real.fence;
         memcpy(at, &word, 4);
     }
-    return 0;
+    return at_end(text) ? 0 : refuse(one, "the list of words has other letters than it may have");
 }
 
 int sent_check(struct sent *one, u8 *data, u32 size) {
@@ -286,7 +285,7 @@ int sent_run(struct sent *one, u8 *memory) {
     for (u32 n = 0; n < one->counter_count; n++) {
         struct channel *real = &one->counters[n].real;
         if (gpu_channel(real)) return refuse(one, gpu_why);
-        real->fence = gpu_value(real->syncpoint);
+        if (gpu_value(real->syncpoint, &real->fence)) return refuse(one, gpu_why);
     }
     if (relocate(one, 0) || events(one, 0)) return 1;
     for (u32 n = 0; n < one->channel_count; n++) {

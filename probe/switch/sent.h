@@ -4,7 +4,7 @@
 #include "gpu.h"
 #include "records.h"
 
-enum { MOST_MAPS = 1024, MOST_HANDLES = 512, MOST_SPACES = 64, MOST_CHOICE = 128, MOST_HUNG = 4, MOST_REASON = 200 };
+enum { MOST_CHOICE = 128, MOST_REASON = 200, MOST_TOLD = 640 };
 
 struct range { u64 address, size, page; };
 struct map { u64 id, address, size, handle, offset; u32 kind, live; };
@@ -23,8 +23,8 @@ struct sent {
     struct span relocate;
     struct block present;
     u64 coverage, total, to_read;                          /* bytes of memory; of what is read back */
-    char choice[MOST_CHOICE], reason[MOST_REASON], hung[MOST_REASON], errors[MOST_REASON];
-    u32 hung_count;
+    char choice[MOST_CHOICE], reason[MOST_REASON];
+    char hung[MOST_TOLD], errors[MOST_TOLD];               /* of all channels */
 };
 
 /* Whether a file can be run. 0: yes; else why not is in one->reason. */

@@ -10,7 +10,6 @@ import pocketgpu
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.making import FOLDER, write_folder
-from pocketgpu.probe.scenes import SCENES
 
 PROGRAM = Path(pocketgpu.__file__).parent / "data" / "probe" / "probe.3dsx"
 KEYS = "ABXY"
@@ -39,13 +38,12 @@ def ran(folder: Path, switches: Mapping[str, str] | None = None) -> str:
     app = pocketgpu.run(PROGRAM, sd=folder, writable=True, switches=switches)
 
     def over() -> bool:
-        return app.end is not None or "the end" in app.debug_text
+        return app.end is not None or "the probe: the end" in app.debug_text
 
     def asked() -> str:
         """The choice whose picture somebody has to look at."""
-        last = app.debug_text.split()[-1:]
-        name = last[0].removesuffix(".pgc") if last else ""
-        return name if name in SCENES and SCENES[name].made.watch.by_eye else ""
+        last = app.debug_text.rstrip().rpartition("\n")[2]
+        return last.partition(":")[0] if ": What do the screens show?" in last else ""
 
     while not over():
         assert app.until(lambda: over() or bool(asked()), limit=20_000)

@@ -100,7 +100,9 @@ EXPECTED: dict[str, tuple[Sees, dict[str, Any]]] = {
         {"interrupt": (0, 0, 1), "busy": (1, 0, 1), "busy-exchanged": (0, 1, 1)},
     ),
     "external.hardware_id": (field("HARDWARE_ID", "new_model"), {"model": 1, "constant": 0}),
-    "external.core_reads": (field("CMDBUF_JUMP0", "value"), {"stall": 0, "at-once": 1}),
+    "external.core_reads": (
+        both(field("STATUS", "p3d"), field("CMDBUF_JUMP0", "value")), {"stall": (0, 0), "at-once": (0, 1)},
+    ),
     "vram.power_off": (both(at(100), at(300)), {"lose": rgb(BLUE, BLACK), "keep": rgb(BLUE, ORANGE)}),
     # The first light part begins where a tile of the second line of tiles is.
     "transfer.uncropped_stride": (at(RIGHT.left + 8, 239), {"output": rgb(LIGHT), "input": rgb(ORANGE)}),

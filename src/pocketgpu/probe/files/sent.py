@@ -32,7 +32,7 @@ class Move:
 class Sent:
     """What a sent file says. watch: what is read back. main: address and bytes of the memory that is moved. look: the
     values that a person tells apart by looking, and what there is to be seen. more: further ABOUT records, which only
-    one console has."""
+    one console has. most_bytes: of a file that its program has room for; 0: any."""
 
     contents: Contents
     watch: Watch
@@ -41,11 +41,12 @@ class Sent:
     moves: Sequence[Move] = ()
     look: tuple[tuple[str, ...], str] = ((), "")
     more: Mapping[str, str] = field(default_factory=dict)
+    most_bytes: int = 0
 
     def encode(self) -> bytes:
         """The bytes of the file.
 
-        :raises UsageError: it names more memory or registers than programs have room for.
+        :raises UsageError: it is larger, or names more memory or registers, than programs have room for.
         """
         watch = self.watch
         for count, most, what in (
@@ -67,11 +68,19 @@ class Sent:
         contents = replace(self.contents, about={key: text for key, text in about.items() if text})
         plain = encode_plain(contents)
         if not self.moves:
-            return plain.data
+            return self._checked(plain.data)
         # Positions count from the first event, so this record does not change them.
         places = sorted((plain.places[move.event] + move.offset, move.kind) for move in self.moves)
         contents.about[keys.RELOCATE] = ", ".join(f"{place:X}{kind}" for place, kind in places)
-        return encode_plain(contents).data
+        return self._checked(encode_plain(contents).data)
+
+    def _checked(self, data: bytes) -> bytes:
+        if self.most_bytes and len(data) > self.most_bytes:
+            raise UsageError(
+                f"the file would have {len(data):,} bytes; the program has room for {self.most_bytes:,}",
+                hint="Give a capture of one frame or one draw: pocketgpu capture minimise.",
+            )
+        return data
 
 
 def watch_of(about: Mapping[str, str]) -> Watch:

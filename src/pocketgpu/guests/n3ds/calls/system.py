@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pocketgpu.guests.kernel import emulator
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Request, Session
 from pocketgpu.guests.n3ds.abi.results import Result
@@ -39,6 +40,9 @@ def get_system_tick(kernel: N3DSKernel, thread: Thread) -> Reply:
 
 @call("GetSystemInfo")
 def get_system_info(kernel: N3DSKernel, thread: Thread, type: int, parameter: int) -> Reply:
+    if type == emulator.INFO_TYPE:
+        known = {emulator.MARK: emulator.MARK, emulator.VERSION_OF: emulator.version_word()}
+        return Result.OK, known.get(parameter, 0)
     return (Result.OK, kernel.used) if type == 0 else (Result.OK, 0)
 
 

@@ -11,11 +11,13 @@ from enum import IntEnum
 from typing import Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.guests.kernel import emulator
 from pocketgpu.guests.switch.abi import layout
 
 _ENTRY: Final = struct.Struct("<IIQQ")
 _MANDATORY: Final = 1
 _ARGUMENTS_AT, _NEXT_PATH_AT, _NEXT_ARGUMENTS_AT, _LOADER_TEXT_AT = 0x800, 0xA00, 0xC00, 0xE00
+_LOADER_ROOM: Final = 0x1000 - _LOADER_TEXT_AT
 _ARGUMENTS_ROOM: Final = _NEXT_PATH_AT - _ARGUMENTS_AT
 SIZE: Final = 0x1000
 NEXT_PATH: Final = layout.START_BLOCK + _NEXT_PATH_AT
@@ -66,11 +68,14 @@ def start_block(arguments: Sequence[str], main_thread: int, process: int, heap: 
         (Key.APPLET, 0, _APPLICATION, _AS_APPLICATION), (Key.HEAP, _MANDATORY, *heap),
         (Key.ARGUMENTS, 0, 0, at + _ARGUMENTS_AT), (Key.NEXT_LOAD, 0, at + _NEXT_PATH_AT, at + _NEXT_ARGUMENTS_AT),
         (Key.CALLS, 0, _EVERY_CALL, _EVERY_CALL), (Key.MORE_CALLS, 0, _EVERY_CALL, 0), (Key.RANDOM, 0, *_RANDOM),
-        (Key.VERSION, 0, major << 16 | minor << 8 | micro, 0), (Key.END, 0, at + _LOADER_TEXT_AT, 0),
+        (Key.VERSION, 0, major << 16 | minor << 8 | micro, 0), (Key.END, 0, at + _LOADER_TEXT_AT, len(emulator.name())),
     )  # fmt: skip
     block = bytearray(SIZE)
     for number, entry in enumerate(entries):
         _ENTRY.pack_into(block, number * _ENTRY.size, *entry)
+    loader = emulator.name().encode()
+    assert len(loader) < _LOADER_ROOM, "its end is a zero"
+    block[_LOADER_TEXT_AT : _LOADER_TEXT_AT + len(loader)] = loader
     block[_ARGUMENTS_AT : _ARGUMENTS_AT + len(text)] = text
     return bytes(block)
 

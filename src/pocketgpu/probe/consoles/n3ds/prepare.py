@@ -36,6 +36,8 @@ from pocketgpu.probe.consoles.n3ds.state_list import state_events
 from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Watch
 
+MOST_FILE: Final = 24 << 20
+"""Bytes of a file that the program has room for, if the console's memory is not short."""
 _MARGIN: Final = 16 * PAGE_SIZE
 """Memory that is kept free after the last address: what is there may be read, and is zero."""
 _SCREEN_WORDS: Final = ("FORMAT", "STRIDE", "ADDRESS_A0", "ADDRESS_A1", "ADDRESS_B0", "ADDRESS_B1", "SELECT")
@@ -65,7 +67,7 @@ def prepare(contents: Contents, watch: Watch, *, most: int) -> Sent:
                 f"the capture uses {main[1]:,} bytes of main memory, from {main[0]:#x} on; the probe has {most:,}",
                 hint="Give a capture of one frame or one draw: pocketgpu capture minimise.",
             )
-    return Sent(contents, watch, main=main, moves=found.moves if main else ())
+    return Sent(contents, watch, main=main, moves=found.moves if main else (), most_bytes=MOST_FILE)
 
 
 def _events(contents: Contents) -> Iterator[Event]:
@@ -217,4 +219,4 @@ def _written(machine: N3DS) -> list[tuple[int, int]]:
     return ranges
 
 
-__all__ = ["prepare"]
+__all__ = ["MOST_FILE", "prepare"]

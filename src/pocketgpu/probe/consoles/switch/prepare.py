@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from pocketgpu.capture.formats.pgc import numbers
-from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, Store, Submit
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, Store, Submit, Unmap
 from pocketgpu.capture.formats.pgc.encoder import varint
 from pocketgpu.capture.formats.pgc.traces import PgcLog
 from pocketgpu.errors import UsageError
@@ -27,7 +27,12 @@ MOST_ENTRIES: Final = 0x400
 """GPFIFO entries of a submission."""
 MOST_SYNCPOINTS: Final = 8
 MOST_CHANNELS: Final = 24
-"""Limits of the program."""
+MOST_MAPS: Final = 1024
+"""Mappings at the same time."""
+MOST_HANDLES: Final = 512
+MOST_SPACES: Final = 64
+MOST_FILE: Final = 64 << 20
+"""Limits of the program. MOST_FILE: bytes of a sent file."""
 BIG_PAGE: Final = 0x10000
 SMALL_PAGE: Final = 0x1000
 LETTERS: Final = {"HOST_NUMBER": HOST, "ENGINE_NUMBER": ENGINE, "THRESHOLD": THRESHOLD, "REACHED": REACHED}
@@ -65,13 +70,22 @@ def prepare(contents: Contents, watch: Watch, *, most: int) -> Sent:
     if len(finder.syncpoints) > MOST_SYNCPOINTS:
         message = f"the recording uses {counted(len(finder.syncpoints), 'syncpoint')}"
         raise UsageError(message, hint=f"{MOST_SYNCPOINTS} can be asked.")
-    more = {SPACE: listed(_spaces(events))}
+    spaces = _spaces(events)
+    for count, most, what in (
+        (_most_maps(events), MOST_MAPS, "mappings at the same time"),
+        (len(log.handles), MOST_HANDLES, "memory objects"),
+        (len(spaces), MOST_SPACES, "ranges of addresses"),
+    ):  # fmt: skip
+        if count > most:
+            raise UsageError(f"the recording has {count:,} {what}", hint=f"The probe has room for {most:,}.")
+    more = {SPACE: listed(spaces)}
     if finder.syncpoints:
         more[SYNCPOINT] = listed((number, contents.syncpoints.get(number, 0)) for number in finder.syncpoints)
     frames = [FrameContents(tuple(map(_without_fence, frame.events))) for frame in contents.frames]
     coverage = contents.coverage & ~numbers.PICTURES_COVERED
     kept = replace(contents, frames=frames, tail=(), about={}, coverage=coverage, check_size=numbers.CHECK_SIZE)
-    return Sent(kept, replace(watch, memory=_ranges(log, watch)), moves=_moves(finder, events), more=more)
+    watch = replace(watch, memory=_ranges(log, watch))
+    return Sent(kept, watch, moves=_moves(finder, events), more=more, most_bytes=MOST_FILE)
 
 
 def _without_fence(event: Event) -> Event:
@@ -89,6 +103,14 @@ def _refuse_what_cannot_be(events: Iterable[Event]) -> None:
                 raise UsageError(message, hint=f"The probe takes {MOST_ENTRIES} at a time.")
     if len(channels) > MOST_CHANNELS:
         raise UsageError(f"the recording uses {len(channels)} channels", hint=f"The probe opens {MOST_CHANNELS}.")
+
+
+def _most_maps(events: Iterable[Event]) -> int:
+    live = most = 0
+    for event in events:
+        live += isinstance(event, Map) - isinstance(event, Unmap)
+        most = max(most, live)
+    return most
 
 
 # -- syncpoints -------------------------------------------------------------------------------------------------------

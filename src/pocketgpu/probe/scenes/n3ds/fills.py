@@ -73,13 +73,15 @@ def _() -> Made:
 @scene("external.core_reads")
 def _() -> Made:
     """The register that starts a command list is read while a long list runs: the processor waits for the end and reads
-    0 (stall), or reads 1 at once (at-once)."""
+    0 (stall), or reads 1 at once (at-once). STATUS is read first: it tells that the list has not ended before."""
     canvas = Canvas()
     canvas.capture.end_frame()
     for _ in range(40):
         canvas.fill(SCREEN, BLUE)
     canvas.capture.submit(canvas.list.end_drawing())
-    watch = Watch(registers=(PICA["CMDBUF_JUMP0"].address,), pictures=False)
+    # Also a list that has ended reads 0. STATUS comes first, as the read of the other may wait for the end.
+    status, start = EXTERNAL["STATUS"], PICA["CMDBUF_JUMP0"].address
+    watch = Watch(registers=(status.address, start), bits=((status.address, status["p3d"].mask),), pictures=False)
     return Made(canvas.capture.to_pgc(), watch, timed=True)
 
 

@@ -13,8 +13,9 @@ from pocketgpu.probe.model.scene import Made
 from pocketgpu.probe.scenes.n3ds.bands import Bands, word_of
 from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LIGHT, ORANGE, RIGHT, WIDTH, Color
 
-_CODE: Final = 0x00100000
-"""Where the code of a program is for itself; the GPU cannot reach it there. Source: 3dbrew Memory layout."""
+_NOTHING: Final = 0x0E800000
+"""Between the heap and the stack, where a program has nothing and the GPU no memory: a console that fills it all the
+same harms neither the program nor another one. Source: 3dbrew Memory layout."""
 _FORMAT: Final = "RGBA8"
 _MISALIGNED: Final = 4
 """No multiple of 8."""
@@ -36,12 +37,12 @@ def _() -> Made:
 
 @scene("gsp.untranslatable")
 def _() -> Made:
-    """A program asks for two fills, the first one of its own code, which the GPU cannot reach. The right band stays
+    """A program asks for two fills, the first one of an address that the GPU cannot reach. The right band stays
     dark, as gsp refuses both (refuse), or becomes orange by the second (zero)."""
     bands = Bands(_FORMAT)
     fill = _fill(bands, RIGHT.left, RIGHT.right, ORANGE)
     command = list(memory_fill(fill, fill))
-    for word, address in (("start0", _CODE), ("end0", _CODE + bands.line)):
+    for word, address in (("start0", _NOTHING), ("end0", _NOTHING + bands.line)):
         command[MEMORY_FILL.word(word)] = address
     bands.capture.gx(command)
     return bands.made(interrupts=True)

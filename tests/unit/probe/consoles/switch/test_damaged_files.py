@@ -103,7 +103,7 @@ def test_files_with_wrong_numbers_are_refused_or_run(card: Path) -> None:
     refused = [end for end in found.values() if end.startswith("refused: ")]
     assert len(refused) > 60 and len({*refused}) > 8, sorted({*found.values()})
     assert set(found.values()) - {*refused} <= {"finished"}
-    assert "has run all files" in app.console.text
+    assert "the probe: the end" in app.console.text
     assert (card / FOLDER / "running.txt").read_bytes() == b""
 
 
@@ -139,6 +139,10 @@ LOW = MAPPED.replace(b"\x80\x80\x80\x80\x50", b"\x80\x80\x04")
         (PROBE + about(probe_syncpoint="8"), "a syncpoint has no value"),
         (PROBE + about(probe_syncpoint=", ".join(["8 0"] * 9)), "too many syncpoints"),
         (PROBE + about(probe_relocate="0n0"), "no known syncpoint"),
+        (PROBE + about(probe_relocate="?150n0"), "the list of words has other letters"),
+        (PROBE + about(probe_memory="?0 1"), "a list of ranges has other letters"),
+        (PROBE + SPACE + about(probe_memory="500000000 4 x"), "a list of ranges has other letters"),
+        (PROBE + about(probe_syncpoint="8 0; 9 0"), "the list of syncpoints has other letters"),
         (PROBE + about(probe_syncpoint="8 0", probe_relocate="0n0"), "a word lies outside of the file: 0"),
         (PROBE + SPACE + about(probe_syncpoint="8 0", probe_relocate="0x0") + MAPPED, "a word is of an unknown kind"),
         (PROBE + SPACE + MAPPED + bytes([F.STORE, 2, 1, 0, 0, 1, 0, 1, 5]), "other numbers than it may have"),
@@ -182,11 +186,19 @@ def test_a_file_for_another_console_and_packed_files(card: Path) -> None:
     (card / FOLDER / "empty.pgc").write_bytes(b"")
     large = PROBE + about(probe_space="500000000 40000000 10000") + huge()
     (card / FOLDER / "large.pgc").write_bytes(with_checksums(large))
-    ended(card)
+    app = ended(card)
+    assert "other: skipped, as it is for another console" in app.console.text
     assert ends(card) == {
-        "other": "refused: a file for another console", "packed": "refused: a section is packed",
+        "packed": "refused: a section is packed",
         "empty": "refused: not a .pgc file", "large": "refused: it needs more memory than there is",
     }  # fmt: skip
+
+
+def test_a_file_that_is_too_large_is_answered(card: Path) -> None:
+    store = bytes([F.STORE, 0, 0, 0, 0, 1, 0]) + b"\x80\x80\x40" + bytes(1 << 20)
+    (card / FOLDER / "one.pgc").write_bytes(with_checksums(PROBE + store * 65))
+    assert "one: refused: it is too large" in ended(card).console.text
+    assert ends(card) == {"one": "refused: it is too large"}
 
 
 def huge() -> bytes:

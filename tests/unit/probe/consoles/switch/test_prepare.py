@@ -188,12 +188,15 @@ def test_positions_lead_to_the_words() -> None:
         (lambda one: submitting(one, 0, 0x401), "a submission has 1025 entries"),
         (lambda one: submitting(one, *range(25)), "uses 25 channels"),
         (lambda one: naming(one, range(9)), "uses 9 syncpoints"),
+        (lambda one: mapping(one, 1025, objects=1), r"has 1,02\d mappings at the same time"),
+        (lambda one: mapping(one, 513, objects=513), r"has 51\d memory objects"),
+        (lambda one: mapping(one, 65, objects=1, step=1 << 27), r"has 6\d ranges of addresses"),
     ],
 )
 def test_what_the_driver_does_not_allow(change: object, message: str) -> None:
     assert callable(change)
     with pytest.raises(UsageError, match=message):
-        prepared(change(recording()))
+        prepared(change(recording()), most=1 << 27)
 
 
 def events_of(contents: Contents, events: list[object]) -> Contents:
@@ -213,6 +216,12 @@ def submitting(contents: Contents, *channels: int) -> Contents:
     count = channels[-1] if channels[-1] > 255 else 1
     new = [Submit(channel, np.zeros(count, np.uint64)) for channel in channels if channel < 256]
     return events_of(contents, [*rest, *new, shown])
+
+
+def mapping(contents: Contents, count: int, objects: int, step: int = 0x10000) -> Contents:
+    """With more mappings, of so many memory objects."""
+    more = [Map(100 + n, 0x6_0000_0000 + step * n, 0x10000, 100 + n % objects, 0) for n in range(count)]
+    return events_of(contents, [*more, *contents.frames[0].events])
 
 
 def naming(contents: Contents, numbers: range) -> Contents:

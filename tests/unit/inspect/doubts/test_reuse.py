@@ -18,6 +18,7 @@ from pocketgpu.inspect.doubts import doubts
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.doubts.usual import UsualReplay
 from pocketgpu.probe import SCENES
+from pocketgpu.probe.scenes.switch.canvas import CLASSES, ORANGE, Canvas
 
 STENCIL = "test.stencil_write"
 (OTHER,) = CHOICES[STENCIL].alternatives
@@ -119,6 +120,23 @@ def test_scenes_of_choices_are_as_from_the_start(name: str) -> None:
     capture = pocketgpu.capture.of_bytes(made)
     if capture.frame_count:
         check_all(capture, capture.frame_count, [name])
+
+
+def test_a_channel_that_was_made_before_the_disputed_frame() -> None:
+    """Frame 0 makes the channel and binds all but the 3D class; methods of the unbound subchannel come in frame 1. A
+    replay that begins there must not keep what the usual choice did when the channel was made."""
+    canvas = Canvas(bound=False)
+    for name in CLASSES[1:]:
+        canvas.pb.bind(name)
+    canvas.submit()
+    canvas.capture.present(canvas.target)
+    canvas.set_state(CLASSES[:1]).clear(ORANGE).wait().submit()
+    capture = pocketgpu.capture.of_bytes(canvas.made().data)
+    assert touched(capture)["channel.unbound"] == {1}
+    usual = check_all(capture, 2, ["channel.unbound"])
+    assert (usual.work.frames, usual.work.of) == (1, 2)
+    (parting,) = doubts(capture, ["channel.unbound"]).partings
+    assert (parting.value, parting.frames) == ("ignore", 1)
 
 
 def test_every_value_on_the_sample_of_the_3ds(sample_path: Path) -> None:

@@ -27,12 +27,16 @@ MOST_FRAMES = 60
 """So many frames are looked at unless others are named: all of their pictures are kept."""
 
 
-def touched(capture: Capture, frames: int | None = None) -> Mapping[str, Collection[int]]:
+def touched(
+    capture: Capture, frames: int | None = None, switches: Mapping[str, str] | None = None
+) -> Mapping[str, Collection[int]]:
     """The choices that a capture may depend on, in order, and in which of its first `frames` frames (None: all).
+
+    :param switches: values of choices for the replay: they decide what runs, and so what is touched.
 
     :raises NoPictureError: the capture shows nothing.
     """
-    touching = examine(capture, frames=frames).touching
+    touching = examine(capture, frames=frames, switches=switches).touching
     return {name: touching[name] for name in OF_CONSOLE[capture.console] if name in touching}
 
 
@@ -64,7 +68,7 @@ def doubts(
             hint = f"Did you mean {close[0]!r}?" if close else "'pocketgpu switches' lists them."
             raise UsageError(f"there is no choice {name!r}", hint=hint)
     wanted = wanted_frames(capture, range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames)
-    touching = touched(capture, wanted[-1] + 1 if wanted else 0)
+    touching = touched(capture, wanted[-1] + 1 if wanted else 0, given)
     names = [name for name in touching if not CHOICES[name].what_if] if choices is None else choices
     names = [name for name in dict.fromkeys(names) if name in OF_CONSOLE[capture.console]]
     left_out = [name for name in OF_CONSOLE[capture.console] if name not in touching and not CHOICES[name].what_if]

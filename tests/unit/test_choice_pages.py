@@ -83,6 +83,10 @@ def test_a_page_shows_pictures_of_the_values(of_choices: dict[str, Any], tmp_pat
         ("https://a.example/x_y", "<https://a.example/x_y>"),
         ("see https://a.example and <b>", "see <https://a.example> and \\<b\\>"),
         ("javascript:alert(1)", "javascript:alert(1)"),
+        ('https://x.y/"><script>alert(1)</script>', '<https://x.y/>"\\>\\<script\\>alert(1)\\</script\\>'),
+        ("https://x.y/a|b`c` (https://x.y/z).", "<https://x.y/a>\\|b\\`c\\` (<https://x.y/z>)."),
+        ("https://x.y/a>b https://x.y/\u2028<i>", "<https://x.y/a>\\>b <https://x.y/>\u2028\\<i\\>"),
+        ("https://", "https://"),
     ],
 )
 def test_only_addresses_become_links(of_choices: dict[str, Any], text: str, shown: str) -> None:

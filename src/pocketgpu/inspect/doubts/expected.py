@@ -18,7 +18,7 @@ from pocketgpu.inspect.doubts.agreement import (
     exact_agreement,
 )
 from pocketgpu.inspect.doubts.found import Agreement, PhotoAgreement
-from pocketgpu.inspect.doubts.photos import CLEAR, Photos, Told, fitted
+from pocketgpu.inspect.doubts.photos import CLEAR, REACH, Photos, Told, fitted
 from pocketgpu.inspect.doubts.usual import Pictures, Pixels
 
 if TYPE_CHECKING:
@@ -131,6 +131,9 @@ class _Shown:
         noise = self._photos.noise(shown)
         if not self._photos.are_of(shown):
             why = "they are too far from every picture, so they may be of something else, or cut in another way"
+            return PhotoAgreement({}, why, 0.0, noise, (), tuple(self._trials))
+        if not self._photos.are_cut(shown):
+            why = f"they are cut {REACH} or more pixels of the screen off; cut them to the screen"
             return PhotoAgreement({}, why, 0.0, noise, (), tuple(self._trials))
         # Without one of several values, it must be told that this one is needed.
         parts = [{name: value for name, value in chosen.items() if name != left} for left in chosen]

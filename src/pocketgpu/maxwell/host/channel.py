@@ -267,8 +267,8 @@ class Channel:
         staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
         return ChannelState(
             self.block[: CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging].copy(),
-            frozenset(self._never_bound), tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded, self.submission,
-            tuple(replace(one) for one in self._queue), self._fresh,
+            frozenset(self._never_bound), tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded,
+            self.submission, tuple(replace(one) for one in self._queue), self._fresh,
             {file: engine.save() for file, engine in self.engines.items()},
         )  # fmt: skip
 

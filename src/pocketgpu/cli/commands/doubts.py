@@ -123,7 +123,9 @@ def _check_asked(names: tuple[str, ...], found: list[CaptureDoubts]) -> None:
         if any(choice == name or choice.startswith(f"{name}.") for choice in tried):
             continue
         consoles = sorted({one.console for one in found})
-        others = [console for console, own in OF_CONSOLE.items() if any(f"{one}.".startswith(f"{name}.") for one in own)]
+        others = [
+            console for console, own in OF_CONSOLE.items() if any(f"{one}.".startswith(f"{name}.") for one in own)
+        ]  # fmt: skip
         hint = f"It is one of a {others[0]}." if others else "Only programs that run here depend on it."
         raise UsageError(f"{name} is no choice of a {' or a '.join(consoles)}", location="--choice", hint=hint)
 

@@ -100,7 +100,8 @@ class Expected:
 
         wrong = None
         if self._taken is None:
-            # Copies are told from photos by what single values and their sums leave; pairs take long, and are for copies.
+            # Copies are told from photos by what single values and their sums leave; pairs take long, and are for
+            # copies.
             wrong = best(self._distance, trials, self.distances, far, pairs=0)[1].wrong
         if self._taken is Taken.COPIES or (wrong is not None and 2 * wrong <= self._telling()):
             chosen, closest = best(self._distance, trials, self.distances, far)

@@ -149,7 +149,8 @@ class PhotoAgreement(Displayed):
         if self.copies_wrong is None:
             return []
         wrong = counted(self.copies_wrong, "pixel", form=",")
-        return [f"the pictures are no copies under any value (the closest: {wrong} wrong), so they were taken for photos"]
+        why = f"the pictures are no copies under any value (the closest: {wrong} wrong)"
+        return [f"{why}, so they were taken for photos"]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""

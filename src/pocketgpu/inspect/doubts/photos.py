@@ -3,8 +3,9 @@
 A photo has another brightness, contrast and gamma than the picture, some blur, and noise. For each picture that may be
 shown, a curve of each channel is fitted that makes the (blurred) picture closest to the photo: it only rises, so it
 says nothing about the camera but that brighter is brighter. A photo may be cut some pixels off, so each picture is also
-tried at places around its own, and the best one counts: pictures that differ only by such a shift are not told. What is left is the noise. There is more of it at edges,
-where blur is never quite the same, so it is measured by the steepness of the picture.
+tried at places around its own, and the best one counts: pictures that differ only by such a shift are not told. What is
+left is the noise. There is more of it at edges, where blur is never quite the same, so it is measured by the steepness
+of the picture.
 
 Two pictures are told apart where their curves leave a difference d. With r, the photo minus the second one, the sum of
 r d over the sum of d d is 1 if the photo shows the first picture and 0 if it shows the second, with a standard error

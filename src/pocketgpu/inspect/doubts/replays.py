@@ -59,19 +59,21 @@ def doubts(
         RGB of shape (height, width, 3) or RGBA. Photos of the screen may have any size.
     :param switches: values of choices for all replays, instead of defaults.
     :param progress: called before each replay with what it tries, its number and how many there are.
-    :param taken: what the expected pictures are, "copies" of the screens' pixels or "photos"; None: what they look like.
+    :param taken: what the expected pictures are, "copies" of the screens' pixels or "photos"; None: copies, unless most
+        pixels differ.
     :raises UsageError: there is no choice of that name, or expected pictures are of none of these frames
         or of another shape.
     :raises NoPictureError: the capture shows nothing, or has no such frames.
     """
     given = dict(switches or {})
+    kind = None if taken is None else _kind(taken)
     asked = None if choices is None else [name for one in choices for name in _named(one, capture.console)]
     wanted = wanted_frames(capture, range(min(capture.frame_count, MOST_FRAMES)) if frames is None else frames)
     touching = touched(capture, wanted[-1] + 1 if wanted else 0, given)
     names = [name for name in touching if not CHOICES[name].what_if] if asked is None else [*dict.fromkeys(asked)]
     left_out = [name for name in OF_CONSOLE[capture.console] if name not in touching and not CHOICES[name].what_if]
     usual = UsualReplay(capture, wanted, threads, given, [touching.get(name, ()) for name in names])
-    goldens = None if expected is None else Expected(usual.pictures, expected, capture.path, Taken(taken) if taken else None)
+    goldens = None if expected is None else Expected(usual.pictures, expected, capture.path, kind)
     trials = [(name, value) for name in names for value in CHOICES[name].values if value != _usual(name, given)]
     usual.leave_out(0 if choices is not None else sum(len(CHOICES[name].alternatives) for name in left_out))
     partings: list[Parting] = []
@@ -115,6 +117,15 @@ def doubts(
         work=usual.work,
         agreement=agreement,
     )
+
+
+def _kind(taken: str) -> Taken:
+    """:raises UsageError: there is no such kind of pictures."""
+    try:
+        return Taken(taken)
+    except ValueError:
+        kinds = " or ".join(map(repr, map(str, Taken)))
+        raise UsageError(f"expected pictures are taken for {kinds}, not {taken!r}") from None
 
 
 def _named(name: str, console: str) -> list[str]:

@@ -118,7 +118,7 @@ def test_pictures_are_taken_for_what_they_look_like_or_what_is_said(scene: Path,
     assert isinstance(found, PhotoAgreement)
     if taken is None:
         assert found.copies_wrong == 2 * 400 * 240 == found.to_json()["copies_wrong"]
-        assert "no copies under any value (the closest: 192,000 pixels wrong), so they were taken for photos" in str(found)
+        assert "no copies under any value (the closest: 192,000 pixels wrong), so they were taken" in str(found)
     else:
         assert found.copies_wrong is None and "copies" not in str(found) and "copies_wrong" not in found.to_json()
 
@@ -198,6 +198,8 @@ def test_pictures_that_cannot_be_compared(scene: Path) -> None:
     assert all(one.wrong is None for one in found.partings)
     with pytest.raises(UsageError, match="the expected picture is 200x240, the screen 400x240"):
         doubts(capture, [STENCIL], expected=partial(picture_of, list(noise[:, :, ::2])))
+    with pytest.raises(UsageError, match="taken for 'copies' or 'photos', not 'paintings'"):
+        doubts(capture, [STENCIL], expected=partial(picture_of, list(noise)), taken="paintings")
     with pytest.raises(UsageError, match="no expected picture is of a frame"):
         doubts(capture, [STENCIL], expected=lambda frame, screen: None)
 

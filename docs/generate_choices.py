@@ -65,8 +65,9 @@ def generate(folder: Path, pictures: bool = True) -> list[Path]:
     """
     pages = folder / "choices"
     pages.mkdir(parents=True, exist_ok=True)
-    for old in pages.iterdir():
-        old.unlink()
+    for old in pages.iterdir():  # of choices that are gone; what is not of this kind is not ours
+        if old.is_file() and old.suffix in (".md", ".png"):
+            old.unlink()
     seen = recorded()
     written = [write(folder / "choices.md", index(seen)), write(folder / "doubts.md", matrix(seen))]
     for choice in CHOICES.values():

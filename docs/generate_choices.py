@@ -46,7 +46,9 @@ BLOCKS: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 _WITHOUT_PAGE: Final = frozenset(set(BLOCKS) - {"pica", "external", *(block.name for block in CLASSES.values())})
 """Blocks whose registers have no place in the reference."""
-_ADDRESS: Final = re.compile(r"https?://\S+")
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*[A-Za-z0-9/=%~_-]")
+"""An address in a text of others. It is written as it is, so it has only letters that mean nothing in HTML or a table;
+a point or a comma after it belongs to the sentence."""
 MOST_REGISTERS: Final = 12
 MOST_RECORDINGS: Final = 12
 _SAME: Final = 0.3
@@ -63,8 +65,9 @@ def generate(folder: Path, pictures: bool = True) -> list[Path]:
     """
     pages = folder / "choices"
     pages.mkdir(parents=True, exist_ok=True)
-    for old in pages.iterdir():
-        old.unlink()
+    for old in pages.iterdir():  # of choices that are gone; what is not of this kind is not ours
+        if old.is_file() and old.suffix in (".md", ".png"):
+            old.unlink()
     seen = recorded()
     written = [write(folder / "choices.md", index(seen)), write(folder / "doubts.md", matrix(seen))]
     for choice in CHOICES.values():
@@ -176,7 +179,7 @@ def evidence(known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def linked(text: str) -> str:
-    """A text whose addresses are links."""
+    """A text whose addresses are links. All else is taken literally."""
     parts = _ADDRESS.split(text)
     links = [f"<{address}>" for address in _ADDRESS.findall(text)]
     return "".join(escape(part) + link for part, link in zip(parts, [*links, ""], strict=True))

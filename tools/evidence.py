@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT / "src")]
 import pocketgpu  # noqa: E402
 from pocketgpu.errors import PocketGPUError  # noqa: E402
 from pocketgpu.facts.choices import CHOICES, evidence, parse  # noqa: E402
-from pocketgpu.inspect.doubts import CaptureDoubts, doubts  # noqa: E402
+from pocketgpu.inspect.doubts import Agreement, CaptureDoubts, doubts  # noqa: E402
 
 TABLE = ROOT / "src" / "pocketgpu" / "facts" / "choices" / "pictures.tsv"
 SUFFIXES = (".ctf.xz", ".mxcap.zip")
@@ -80,8 +80,8 @@ def picture(folder: Path, name: str, frame: int, screen: str) -> NDArray[np.uint
 
 def winners(found: CaptureDoubts, name: str) -> Iterator[Won]:
     """The values that agree best, of the choices on which the pictures depend."""
-    if found.agreement is None or not found.agreement.told:
-        return
+    if not isinstance(found.agreement, Agreement) or not found.agreement.told:
+        return  # only copies of pixels can be counted; pictures that were taken for photos are none
     usual = found.agreement.usual
     for choice in found.choices:
         unlike = {CHOICES[choice].default: usual}

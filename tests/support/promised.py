@@ -474,7 +474,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     ),
     "pocketgpu.inspect.doubts.DoubtMatrix": ("cell", "rows", "silent", "to_json"),
     "pocketgpu.inspect.doubts.PhotoAgreement": (
-        "errors", "noise", "refuted", "to_json", "told", "unclear", "values", "why",
+        "copies_wrong", "errors", "noise", "refuted", "to_json", "told", "unclear", "values", "why",
     ),
     "pocketgpu.inspect.doubts.Work": ("draws", "draws_of", "frames", "of", "to_json"),
     "pocketgpu.inspect.doubts.Parting": ("choice", "first", "frames", "pixels", "to_json", "value", "wrong"),

@@ -36,7 +36,7 @@ COMMANDS: dict[str, str] = {
         " --macros --no-header --set --json --debug"
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
-    "doubts": "CAPTURES --choice --frames --expect --html --workers --threads --set --json --debug",
+    "doubts": "CAPTURES --choice --frames --expect --as --html --workers --threads --set --json --debug",
     "probe make": "FOLDER CAPTURES --choice --console --frame --most --json --debug",
     "probe read": "PLACES --evidence --json --debug",
     "diff": "A B --frame --switch-a --switch-b --force-b --evaluator-a --evaluator-b --out --json --debug",

@@ -43,8 +43,13 @@ def test_the_table_of_recordings_has_choices_and_values_that_exist(of_choices: d
 
 
 def test_every_choice_has_a_page(of_choices: dict[str, Any], tmp_path: Path) -> None:
+    others = [tmp_path / "choices" / "kept" / "a.md", tmp_path / "choices" / "notes.txt"]
+    old = tmp_path / "choices" / "no-longer-there.md"
+    for path in (*others, old):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
     pages = of_choices["generate"](tmp_path, pictures=False)
-    assert sorted(pages) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    assert sorted([*pages, *others]) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
     index = (tmp_path / "choices.md").read_text(encoding="utf-8")
     registers = {
         name for page in runpy.run_path(str(DOCS / "generate_registers.py"))["generate"](tmp_path / "registers")
@@ -83,6 +88,10 @@ def test_a_page_shows_pictures_of_the_values(of_choices: dict[str, Any], tmp_pat
         ("https://a.example/x_y", "<https://a.example/x_y>"),
         ("see https://a.example and <b>", "see <https://a.example> and \\<b\\>"),
         ("javascript:alert(1)", "javascript:alert(1)"),
+        ('https://x.y/"><script>alert(1)</script>', '<https://x.y/>"\\>\\<script\\>alert(1)\\</script\\>'),
+        ("https://x.y/a|b`c` (https://x.y/z).", "<https://x.y/a>\\|b\\`c\\` (<https://x.y/z>)."),
+        ("https://x.y/a>b https://x.y/\u2028<i>", "<https://x.y/a>\\>b <https://x.y/>\u2028\\<i\\>"),
+        ("https://", "https://"),
     ],
 )
 def test_only_addresses_become_links(of_choices: dict[str, Any], text: str, shown: str) -> None:

@@ -109,20 +109,21 @@ def _causes_of(run: Inspection, address: Address) -> FrameCauses:
 
 
 def examine(
-    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
-) -> Inventory[Any]:
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None,
+    switches: Mapping[str, str] | None = None,
+) -> Inventory[Any]:  # fmt: skip
     """Count what is in a capture. progress: called after each frame. frames: how many to look at, from the first;
-    None: everything, also what comes after the last one.
+    None: everything, also what comes after the last one. switches: values of choices under which it is replayed.
 
     :raises NoPictureError: there is nothing to count.
     """
     if capture.console == "Switch":
         from pocketgpu.inspect.switch.inventory.capture_info import examine_capture
 
-        return examine_capture(capture, progress, frames)
+        return examine_capture(capture, progress, frames, switches)
     from pocketgpu.inspect.n3ds.inventory.capture_info import examine as examine_3ds
 
-    return examine_3ds(capture, progress, frames)
+    return examine_3ds(capture, progress, frames, switches)
 
 
 def __getattr__(name: str) -> Any:

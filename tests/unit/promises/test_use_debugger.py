@@ -402,5 +402,6 @@ def test_photos_are_looked_at(n3ds: Inspection) -> None:
 
     found = doubts(n3ds.capture, ["texture.filter"], range(1), expected=on_top).agreement
     assert isinstance(found, PhotoAgreement) and not found.told and found.values == {} and found.why
+    assert found.copies_wrong and found.copies_wrong > 95_000
     assert found.errors == 0 and found.noise > 0 and found.refuted == () and isinstance(found.unclear, tuple)
     assert found.to_json()["why"] == found.why

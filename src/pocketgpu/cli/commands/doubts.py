@@ -41,7 +41,7 @@ _SILENT_WIDTH = 76
 @click.argument("captures", nargs=-1, required=True, metavar="CAPTURES...")
 @click.option(
     "--choice", "names", multiple=True, metavar="NAME", shell_complete=complete.choice_names,
-    help="Try this choice only; may be repeated.",
+    help="Try this choice only, or this group; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--frames", metavar="A-B", callback=parsed(parse_frame_span),
@@ -51,6 +51,10 @@ _SILENT_WIDTH = 76
     "--expect", metavar="DIR",
     help="Pictures or photos f0.top.png and so on: which values agree best with them (one capture).",
 )
+@click.option(
+    "--as", "taken", type=click.Choice(("copies", "photos")),
+    help="What --expect has.  [photos where most pixels differ]",
+)  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write the matrix as an HTML page, too.")
 @click.option(
     "--workers", type=click.IntRange(1, 256), metavar="N",
@@ -67,6 +71,7 @@ def doubts(
     names: tuple[str, ...],
     frames: FrameSpan | None,
     expect: str | None,
+    taken: str | None,
     html: str | None,
     workers: int | None,
     threads: int,
@@ -84,6 +89,8 @@ def doubts(
 
     if expect is not None and len(captures) > 1:
         raise UsageError("--expect has the pictures of one capture", location=expect, hint="Give one capture.")
+    if taken is not None and expect is None:
+        raise UsageError("--as says what the pictures of --expect are", location="--as", hint="Give --expect, too.")
     expected = None if expect is None else _pictures_in(expect)
     progress, question = terminal.Progress(), Question(names, frames, threads, choices)
     workers = workers or processors()
@@ -93,9 +100,10 @@ def doubts(
             tell = partial(_show_count, progress, len(captures))
             found = doubts_of(captures, question, workers, outcome, tell)
         else:
-            found = [_found(path, question, expected, outcome, progress) for path in captures]
+            found = [_found(path, question, expected, taken, outcome, progress) for path in captures]
     finally:
         terminal.clear_progress()
+    _check_asked(names, found)
     matrix = DoubtMatrix(found)
     outcome.extra["captures"] = [one.to_json() for one in found]
     outcome.extra["matrix"] = matrix.to_json()
@@ -106,9 +114,26 @@ def doubts(
     outcome.show = lambda: terminal.say(_text(matrix))
 
 
+def _check_asked(names: tuple[str, ...], found: list[CaptureDoubts]) -> None:
+    """:raises UsageError: a choice was asked for that none of these captures can have."""
+    from pocketgpu.facts.choices import OF_CONSOLE
+
+    tried = {choice for one in found for choice in one.choices}
+    for name in names:
+        if any(choice == name or choice.startswith(f"{name}.") for choice in tried):
+            continue
+        consoles = sorted({one.console for one in found})
+        others = [
+            console for console, own in OF_CONSOLE.items() if any(f"{one}.".startswith(f"{name}.") for one in own)
+        ]  # fmt: skip
+        hint = f"It is one of a {others[0]}." if others else "Only programs that run here depend on it."
+        raise UsageError(f"{name} is no choice of a {' or a '.join(consoles)}", location="--choice", hint=hint)
+
+
 def _found(
-    path: str, question: Question, expected: Wanted | None, outcome: Outcome, progress: terminal.Progress
-) -> CaptureDoubts:
+    path: str, question: Question, expected: Wanted | None, taken: str | None, outcome: Outcome,
+    progress: terminal.Progress,
+) -> CaptureDoubts:  # fmt: skip
     """The doubts of one capture, in this process."""
     from pocketgpu.inspect.doubts import doubts as replayed
 
@@ -116,7 +141,7 @@ def _found(
     outcome.add_events(opened.warnings)
     span = None if question.frames is None else frames_of(opened, question.frames, outcome)
     tell = partial(_show, progress, Path(path).name)
-    return replayed(opened, question.names or None, span, question.threads, expected, question.choices, tell)
+    return replayed(opened, question.names or None, span, question.threads, expected, question.choices, tell, taken)
 
 
 def _show_count(progress: terminal.Progress, count: int, done: int) -> None:

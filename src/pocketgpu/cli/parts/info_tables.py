@@ -7,6 +7,8 @@ from typing import Any
 
 from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.facts.choices import CHOICES
+from pocketgpu.facts.choices.certainty import certainty
 
 
 def opening(outcome: Outcome) -> str:
@@ -37,14 +39,18 @@ def doubts(outcome: Outcome) -> Iterator[str]:
     """Tables of doubts that are certain and of those that depend on data, each after an empty line."""
     for certain, title in ((True, "depends on"), (False, "may depend on, as the data go")):
         rows = [
-            (f"{entry['switch']} = {entry['default']}", entry["reason"], entry["first"])
+            (
+                f"{entry['switch']} = {entry['default']}", str(certainty(CHOICES[entry["switch"]])), entry["reason"],
+                entry["first"],
+            )
             for entry in outcome.extra["doubts"]
             if entry["certain"] == certain
         ]
         if rows:
-            yield from ("", terminal.format_table([(title, False), ("because of", False), ("first", False)], rows))
+            names = (title, "certainty", "because of", "first")
+            yield from ("", terminal.format_table([(name, False) for name in names], rows))
     if not outcome.extra["doubts"]:
-        yield from ("", "depends on no known doubt")
+        yield from ("", "no doubt is seen here; 'pocketgpu doubts' tries what may matter all the same")
 
 
 __all__ = ["doubts", "frames", "opening"]

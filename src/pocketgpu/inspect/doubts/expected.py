@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,11 +20,20 @@ from pocketgpu.inspect.doubts.agreement import (
     exact_agreement,
 )
 from pocketgpu.inspect.doubts.found import Agreement, PhotoAgreement
-from pocketgpu.inspect.doubts.photos import CLEAR, Photos, Told, fitted
+from pocketgpu.inspect.doubts.photos import CLEAR, REACH, Photos, Told, fitted
 from pocketgpu.inspect.doubts.usual import Pictures, Pixels
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.doubts.photos import Hypothesis
+
+
+
+class Taken(StrEnum):
+    """What expected pictures are taken for."""
+
+    COPIES = "copies"
+    PHOTOS = "photos"
+
 
 MOST_PHOTOS: Final = 8
 """So many photos are compared, the first ones: more take long and hardly say more."""
@@ -34,8 +45,12 @@ class Expected:
     distances: by trial, how far the pictures of a replay are that differ from the usual ones; `add` fills it.
     """
 
-    def __init__(self, usual: Pictures, wanted: Wanted, path: str) -> None:
-        """:raises UsageError: no picture is of these frames and screens, or one has another shape than its screen."""
+    def __init__(self, usual: Pictures, wanted: Wanted, path: str, taken: Taken | None = None) -> None:
+        """taken: what the pictures are; None: copies if most of their pixels agree, else photos.
+
+        :raises UsageError: no picture is of these frames and screens, or one has another shape than its screen.
+        """
+        self._taken = taken
         self._usual, self._given = usual, wanted
         self._kept: dict[tuple[int, str], Pixels | None] = {}
         self.pixels = compared(usual, self._wanted)
@@ -83,11 +98,16 @@ class Expected:
             except PocketGPUError:
                 return None
 
-        # Copies are told from photos by what single values and their sums leave; pairs take long, and are for copies.
-        if 2 * best(self._distance, trials, self.distances, far, pairs=0)[1].wrong <= self._telling():
+        wrong = None
+        if self._taken is None:
+            # Copies are told from photos by what single values and their sums leave; pairs take long, and are for
+            # copies.
+            wrong = best(self._distance, trials, self.distances, far, pairs=0)[1].wrong
+        if self._taken is Taken.COPIES or (wrong is not None and 2 * wrong <= self._telling()):
             chosen, closest = best(self._distance, trials, self.distances, far)
             return exact_agreement(chosen, closest, self._distance, self.pixels)
-        return _Shown(self._usual, self._some, [*self.distances], replayed).agreement()
+        found = _Shown(self._usual, self._some, [*self.distances], replayed).agreement()
+        return replace(found, copies_wrong=wrong)
 
     def _telling(self) -> int:
         """How many pixels tell a copy from a photo: those that have not the most common colour of their picture. A
@@ -131,6 +151,9 @@ class _Shown:
         noise = self._photos.noise(shown)
         if not self._photos.are_of(shown):
             why = "they are too far from every picture, so they may be of something else, or cut in another way"
+            return PhotoAgreement({}, why, 0.0, noise, (), tuple(self._trials))
+        if not self._photos.are_cut(shown):
+            why = f"they are cut {REACH} or more pixels of the screen off; cut them to the screen"
             return PhotoAgreement({}, why, 0.0, noise, (), tuple(self._trials))
         # Without one of several values, it must be told that this one is needed.
         parts = [{name: value for name, value in chosen.items() if name != left} for left in chosen]
@@ -189,4 +212,4 @@ def _why(chosen: Mapping[str, str], part: Mapping[str, str], told: Told) -> str:
     return f"{one} is closest, but where it differs from {other} the photos are like neither"
 
 
-__all__ = ["MOST_PHOTOS", "Expected"]
+__all__ = ["MOST_PHOTOS", "Expected", "Taken"]

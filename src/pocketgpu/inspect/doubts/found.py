@@ -59,8 +59,11 @@ class Work(Displayed):
         )
 
     def __str__(self) -> str:
-        frames, draws = counted(self.of, "frame", form=","), counted(self.draws_of, "draw", form=",")
-        return f"replayed {self.frames:,} of {frames}, {self.draws:,} of {draws}"
+        made = f"{counted(self.frames, 'frame replay', form=',')} ({counted(self.draws, 'draw', form=',')})"
+        if self.frames == self.of:
+            return made
+        rest = f"{self.of - self.frames:,} more ({counted(self.draws_of - self.draws, 'draw', form=',')})"
+        return f"{made}; {rest} {'was' if self.of - self.frames == 1 else 'were'} not needed"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -110,7 +113,9 @@ class PhotoAgreement(Displayed):
     values: those that photos show instead of the usual ones; empty if none. why: why nothing can be told; "" if
     something can. errors: standard errors between the values and the nearest of the others that are told from them
     (`photos.CLEAR` are needed). noise: of the photos, in levels of 255. refuted: (choice, value) that the photos do not
-    show; unclear: those of which they say nothing.
+    show; unclear: those of which they say nothing. copies_wrong: pixels that are not as expected under the values that
+    come closest if the pictures are taken for copies of the screens' pixels: too many, so they were compared as photos;
+    None if photos were asked for.
     """
 
     values: Mapping[str, str]
@@ -119,6 +124,7 @@ class PhotoAgreement(Displayed):
     noise: float
     refuted: tuple[tuple[str, str], ...]
     unclear: tuple[tuple[str, str], ...]
+    copies_wrong: int | None = None
 
     @property
     def told(self) -> bool:
@@ -127,22 +133,33 @@ class PhotoAgreement(Displayed):
 
     def __str__(self) -> str:
         head = f"by photos with a noise of {self.noise:.1f} levels"
+        taken = self._taken_for
         if self.why:
-            return f"{head}, none can be told: {self.why}"
+            return "; ".join([f"{head}, none can be told: {self.why}", *taken])
         apart = f"{self.errors:,.0f} standard errors from the nearest other that is told"
         best = ", ".join(map("=".join, self.values.items())) or "the usual values"
         parts = [f"{head}, {best}: {apart}"]
         parts += [f"refuted: {_listed(self.refuted)}"] if self.refuted else []
         parts += [f"not told from it: {_listed(self.unclear)}"] if self.unclear else []
-        return "; ".join(parts)
+        return "; ".join(parts + taken)
+
+    @property
+    def _taken_for(self) -> list[str]:
+        """Why the pictures were taken for photos."""
+        if self.copies_wrong is None:
+            return []
+        wrong = counted(self.copies_wrong, "pixel", form=",")
+        why = f"the pictures are no copies under any value (the closest: {wrong} wrong)"
+        return [f"{why}, so they were taken for photos"]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
+        found = {
             "kind": "photo", "values": dict(self.values), "told": self.told, "why": self.why,
             "errors": round(self.errors, 2), "noise": round(self.noise, 3),
             "refuted": ["=".join(one) for one in self.refuted], "unclear": ["=".join(one) for one in self.unclear],
         }  # fmt: skip
+        return found if self.copies_wrong is None else found | {"copies_wrong": self.copies_wrong}
 
 
 def _listed(values: Iterable[tuple[str, str]]) -> str:
@@ -180,8 +197,7 @@ class CaptureDoubts(Displayed):
     def __str__(self) -> str:
         some = f" of {self.of}" if self.frames < self.of else ""
         head = f"{self.path}: {counted(self.frames, 'frame')}{some}, {counted(len(self.choices), 'choice')} tried"
-        head += f", {self.work}"
-        lines = [head, *(f"  {one}" for one in self.partings)]
+        lines = [head, f"  {self.work}", *(f"  {one}" for one in self.partings)]
         if not self.partings:
             lines.append("  no picture depends on any of them")
         lines += [f"  {choice}={value} failed: {message}" for (choice, value), message in self.failed.items()]

@@ -2,8 +2,10 @@
 
 A photo has another brightness, contrast and gamma than the picture, some blur, and noise. For each picture that may be
 shown, a curve of each channel is fitted that makes the (blurred) picture closest to the photo: it only rises, so it
-says nothing about the camera but that brighter is brighter. What is left is the noise. There is more of it at edges,
-where blur is never quite the same, so it is measured by the steepness of the picture.
+says nothing about the camera but that brighter is brighter. A photo may be cut some pixels off, so each picture is also
+tried at places around its own, and the best one counts: pictures that differ only by such a shift are not told. What is
+left is the noise. There is more of it at edges, where blur is never quite the same, so it is measured by the steepness
+of the picture.
 
 Two pictures are told apart where their curves leave a difference d. With r, the photo minus the second one, the sum of
 r d over the sum of d d is 1 if the photo shows the first picture and 0 if it shows the second, with a standard error
@@ -18,6 +20,7 @@ that follows from the noise. The rule (`Told`):
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -44,6 +47,11 @@ NEAR: Final = 0.35
 """How far from 1 the sum of a picture that is told may be."""
 STEEP: Final = 0.1
 """The least slope of a curve: without it, a photo that is black everywhere would show everything."""
+REACH: Final = 3
+"""Pixels of the screen by which a picture is moved at the most, in each direction. A photo that fits best there may be
+cut even further off, so it tells nothing. So many pixels at its borders are not compared."""
+_SAMPLES: Final = 50_000
+"""About so many pixels decide which place is the best, in whole rows."""
 SIGMAS: Final = (0.0, 0.5, 0.8, 1.2, 1.7, 2.3)
 """Widths of blur that are tried, in pixels of the screen."""
 LEVELS: Final = 256
@@ -52,6 +60,8 @@ _STEEPNESS: Final = (1.0, 4.0, 16.0, 48.0)
 _FEW: Final = 100
 _BLOCKS: Final = (2, 4, 8, 16)
 """Sizes of blocks by which is measured how far noise reaches."""
+_SMALL: Final = 8 * REACH
+"""Sides of a screen that are too short to leave out borders."""
 _LEAST_ASPECT: Final = 0.02
 """How much the relation of width and height may differ."""
 
@@ -73,37 +83,83 @@ def fitted(photo: Pixels, size: tuple[int, int]) -> Pixels | None:
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """A picture that a photo may show, fitted to it. model: what the photo would be without noise; off: the sum of the
-    squares of what is left; noise: the standard deviation of that at each pixel, (height, width, 1)."""
+    squares of what is left; noise: the standard deviation of that at each pixel, (height, width, 1). shift: the pixels
+    (down, right) by which it had to be moved."""
 
     model: Floats
     off: float
     noise: Floats
+    shift: tuple[int, int]
 
 
 class Photo:
     """One photo of one screen, and the pictures that it may show."""
 
     def __init__(self, photo: Pixels) -> None:
-        """photo: of the screen's size."""
-        self.photo: Floats = photo.astype(np.float32)
+        """photo: of the screen's size. What is kept of it is without the borders."""
+        self._size = photo.shape[:2]
+        self._reach = tuple(REACH if size > _SMALL else 0 for size in self._size)
+        self.photo: Floats = self._cut(photo.astype(np.float32), (0, 0))
         self.sigma = 0.0
+        down, right = (range(-reach, reach + 1) for reach in self._reach)
+        self._shifts = sorted(product(down, right), key=lambda shift: (abs(shift[0]) + abs(shift[1]), shift))
+        """The nearest first: of places that fit equally, it counts."""
 
     def focus(self, picture: Pixels) -> None:
         """Take the blur with which a picture fits best."""
-        self.sigma = min(SIGMAS, key=lambda sigma: _squares(self.photo - self._model(picture, sigma)))
+        shift = self._shift(picture[..., :3].astype(np.float32))
+        self.sigma = min(SIGMAS, key=lambda sigma: _squares(self.photo - self._model(picture, sigma, shift)))
 
     def fit(self, picture: Pixels) -> Hypothesis:
-        """Fit a picture."""
-        model = self._model(picture, self.sigma)
-        left = self.photo - model
-        return Hypothesis(model, _squares(left), noise_of(left, steepness(model)))
+        """Fit a picture, at the place where it fits best."""
+        blurred = blur(picture[..., :3].astype(np.float32), self.sigma)
+        found: Hypothesis | None = None
+        for shift in dict.fromkeys([self._shifts[0], self._shift(blurred)]):
+            model = self._curved(self._cut(blurred, shift))
+            left = self.photo - model
+            off = _squares(left)
+            if found is None or off < found.off:
+                found = Hypothesis(model, off, noise_of(left, steepness(model)), shift)
+        assert found is not None
+        return found
 
-    def _model(self, picture: Pixels, sigma: float) -> Floats:
-        blurred = blur(picture[..., :3].astype(np.float32), sigma)
+    def _cut(self, picture: Floats, shift: tuple[int, int]) -> Floats:
+        """A picture without its borders, (down, right) pixels off."""
+        return picture[self._part(shift)]
+
+    def _part(self, shift: tuple[int, int]) -> tuple[slice, slice]:
+        (height, width), (high, wide), (down, right) = self._size, self._reach, shift
+        return slice(high + down, height - high + down), slice(wide + right, width - wide + right)
+
+    def _shift(self, blurred: Floats) -> tuple[int, int]:
+        """The place at which a picture's levels say the most about those of the photo, whatever the curve."""
+        levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.uint8)
+        every = max(1, self.photo.size // (3 * _SAMPLES))
+        photo = [self.photo[::every, :, channel].ravel() for channel in range(3)]
+
+        def explained(shift: tuple[int, int]) -> float:
+            cut = levels[self._part(shift)][::every]
+            total = 0.0
+            for channel, own in enumerate(photo):
+                places = cut[..., channel].ravel()
+                sums = np.bincount(places, weights=own, minlength=LEVELS)
+                total += float((sums**2 / np.maximum(np.bincount(places, minlength=LEVELS), 1)).sum())
+            return total
+
+        return max(self._shifts, key=explained)
+
+    def _model(self, picture: Pixels, sigma: float, shift: tuple[int, int]) -> Floats:
+        return self._curved(self._cut(blur(picture[..., :3].astype(np.float32), sigma), shift))
+
+    def _curved(self, blurred: Floats) -> Floats:
         model = np.empty_like(blurred)
         for channel in range(3):
             model[..., channel] = curve(blurred[..., channel], self.photo[..., channel])
         return model
+
+    def is_cut(self, shown: Hypothesis) -> bool:
+        """Whether it is cut to the screen well enough, if it shows this picture."""
+        return all(abs(off) < reach for off, reach in zip(shown.shift, self._reach, strict=True) if reach)
 
     def is_of(self, shown: Hypothesis) -> bool:
         """Whether it is a photo of this screen, if it is closest to this picture."""
@@ -253,6 +309,10 @@ class Photos:
     def are_of(self, fits: Sequence[Hypothesis]) -> bool:
         """Whether all of them are photos of these screens, if these pictures are the closest."""
         return all(photo.is_of(fit) for photo, fit in zip(self._photos.values(), fits, strict=True))
+
+    def are_cut(self, fits: Sequence[Hypothesis]) -> bool:
+        """Whether all of them are cut to the screen, if these pictures are shown."""
+        return all(photo.is_cut(fit) for photo, fit in zip(self._photos.values(), fits, strict=True))
 
     def told(self, shown: Sequence[Hypothesis], other: Sequence[Hypothesis]) -> Told:
         """Whether the photos show the first pictures and not the second."""

@@ -59,6 +59,7 @@ INLINE_LIMIT = 256 << 20
 
 MOST_EFFECTS_SHIFT = 17
 """A method that an engine acts on costs a macro 1 / 2^17 of its instruction budget."""
+BOUND_SUBCHANNELS = 8
 _QUICK = CHANNEL.QUICK // 4
 _MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
 _OPCODE = ENTRY["OPCODE"]
@@ -92,10 +93,12 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class ChannelState:
-    """The state of a channel; see `Channel.save`. block: bytes of its part of the work area. pieces: inline data
-    received so far, by class. engines: the Python state of each engine, by register file."""
+    """The state of a channel; see `Channel.save`. block: bytes of its part of the work area. never_bound: subchannels
+    that no class was bound to yet. pieces: inline data received so far, by class. engines: the Python state of each
+    engine, by register file."""
 
     block: NDArray[np.uint8]
+    never_bound: frozenset[int]
     pieces: tuple[tuple[NDArray[np.uint8], ...], ...]
     reference: int
     waiting: Wait | None
@@ -110,7 +113,8 @@ class ChannelState:
         if any(self.pieces) or any(other.pieces) or self.queue or other.queue or self.waiting or other.waiting:
             return False
         return (
-            (self.reference, self.yielded, self.fresh) == (other.reference, other.yielded, other.fresh)
+            (self.never_bound, self.reference, self.yielded, self.fresh)
+            == (other.never_bound, other.reference, other.yielded, other.fresh)
             and np.array_equal(self.block, other.block)
             and _alike(self.engines, other.engines)
         )
@@ -169,10 +173,8 @@ class Channel:
         self.submission = 0
         self._queue: deque[Submission] = deque()
         self._fresh = True
-        convention = machine.choices["channel.unbound"] == "convention"
-        for subchannel in range(8):
-            usual = SUBCHANNELS.get(subchannel) if convention else None
-            self.put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
+        self._never_bound = set(range(BOUND_SUBCHANNELS))
+        self._bind_unbound()
         self._effects: dict[int, Effect] = {}
         self.engines: dict[int, Engine] = {}
         for file, class_id in enumerate(CLASS_FILES):
@@ -216,9 +218,18 @@ class Channel:
         """The subchannel of the current packet."""
         return self.get("SUBCHANNEL")
 
-    def bind(self, file: int) -> None:
-        """Bind the subchannel of the current packet to this register file."""
-        self.put("BINDINGS", file, self.subchannel)
+    def bind(self, file: int, subchannel: int | None = None) -> None:
+        """Bind a subchannel to this register file; None: that of the current packet."""
+        bound = self.subchannel if subchannel is None else subchannel
+        self._never_bound.discard(bound)
+        self.put("BINDINGS", file, bound)
+
+    def _bind_unbound(self) -> None:
+        """What methods of subchannels do that nothing was bound to is a choice of this machine."""
+        convention = self.machine.choices["channel.unbound"] == "convention"
+        for subchannel in self._never_bound:
+            usual = SUBCHANNELS.get(subchannel) if convention else None
+            self.put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
 
     def macros(self) -> dict[int, list[int]]:
         """The macros loaded so far, by number: the words from each start address to the next, or to the last loaded."""
@@ -256,14 +267,16 @@ class Channel:
         staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
         return ChannelState(
             self.block[: CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging].copy(),
-            tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded, self.submission,
-            tuple(replace(one) for one in self._queue), self._fresh,
+            frozenset(self._never_bound), tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded,
+            self.submission, tuple(replace(one) for one in self._queue), self._fresh,
             {file: engine.save() for file, engine in self.engines.items()},
         )  # fmt: skip
 
     def restore(self, state: ChannelState) -> None:
         """Return to a state from `save`."""
         self.block[: len(state.block)] = state.block
+        self._never_bound = set(state.never_bound)
+        self._bind_unbound()  # the state may be of a machine with another choice
         self._pieces = [list(pieces) for pieces in state.pieces]
         self._inline_words = [[] for _ in range(FRONT_END_FILES)]
         self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded

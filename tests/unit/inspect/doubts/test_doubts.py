@@ -19,7 +19,7 @@ from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.facts.choices.told import sources
 from pocketgpu.inspect.doubts import CaptureDoubts, DoubtMatrix, doubts
 from pocketgpu.inspect.doubts.agreement import MOST_PAIRS, Distance, best, compared, distance, exact_agreement
-from pocketgpu.inspect.doubts.found import Agreement, Parting, PhotoAgreement
+from pocketgpu.inspect.doubts.found import Agreement, Parting, PhotoAgreement, Work
 from pocketgpu.inspect.doubts.page import page
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.model.address import Address
@@ -83,6 +83,44 @@ def test_named_choices_frames_and_another_default(scene: Path) -> None:
     filtered = doubts(capture, ["texture.filter"])
     assert doubts(capture, ["texture.fraction"]).tried == (), "a choice of the other console"
     assert filtered.partings == () and "no picture depends on any of them" in str(filtered)
+
+
+def test_a_group_of_choices(scene: Path) -> None:
+    found = doubts(pocketgpu.open(scene), ["combiner", "combiner.vertex_color"], range(1))
+    assert found.choices == tuple(name for name in OF_CONSOLE["3DS"] if name.startswith("combiner."))
+    assert len(found.choices) > 1
+
+
+def test_the_first_lines_of_an_answer_are_short(scene: Path) -> None:
+    """Except for the path, which is as long as it is."""
+    capture = pocketgpu.open(scene)
+    found = doubts(capture)
+    lines = str(found).replace(capture.path, "scene.ctf.xz").splitlines()
+    assert len(lines[1]) <= 80 and lines[1] == f"  {found.work}"
+    assert lines[0] == f"scene.ctf.xz: 2 frames, {len(found.choices)} choices tried"
+
+
+def test_the_words_of_work() -> None:
+    assert str(Work(48, 206, 9, 1300)) == "48 frame replays (9 draws); 158 more (1,291 draws) were not needed"
+    assert str(Work(1, 2, 1, 2)) == "1 frame replay (1 draw); 1 more (1 draw) was not needed"
+    assert str(Work(6, 6, 12, 12)) == "6 frame replays (12 draws)"
+
+
+@pytest.mark.parametrize("taken", [None, "copies", "photos"])
+def test_pictures_are_taken_for_what_they_look_like_or_what_is_said(scene: Path, taken: str | None) -> None:
+    """Pictures of another emulator whose colours are a bit off everywhere: no copies, and it says so."""
+    off = [np.clip(one[..., :3].astype(int) * 9 // 10 + 5, 0, 255).astype(np.uint8) for one in pictures(scene)]
+    found = doubts(pocketgpu.open(scene), [STENCIL], expected=partial(picture_of, off), taken=taken).agreement
+    if taken == "copies":
+        assert isinstance(found, Agreement) and not found.told
+        assert "none can be told, as 100 % of the pixels differ" in str(found)
+        return
+    assert isinstance(found, PhotoAgreement)
+    if taken is None:
+        assert found.copies_wrong == 2 * 400 * 240 == found.to_json()["copies_wrong"]
+        assert "no copies under any value (the closest: 192,000 pixels wrong), so they were taken" in str(found)
+    else:
+        assert found.copies_wrong is None and "copies" not in str(found) and "copies_wrong" not in found.to_json()
 
 
 @pytest.mark.parametrize("names", [["test.nothing"], ["nothing"], [""]])
@@ -160,6 +198,8 @@ def test_pictures_that_cannot_be_compared(scene: Path) -> None:
     assert all(one.wrong is None for one in found.partings)
     with pytest.raises(UsageError, match="the expected picture is 200x240, the screen 400x240"):
         doubts(capture, [STENCIL], expected=partial(picture_of, list(noise[:, :, ::2])))
+    with pytest.raises(UsageError, match="taken for 'copies' or 'photos', not 'paintings'"):
+        doubts(capture, [STENCIL], expected=partial(picture_of, list(noise)), taken="paintings")
     with pytest.raises(UsageError, match="no expected picture is of a frame"):
         doubts(capture, [STENCIL], expected=lambda frame, screen: None)
 
@@ -246,6 +286,9 @@ def test_the_command(scene: Path, found: CaptureDoubts, tmp_path: Path, capsys: 
         (["--expect", "."], 2, "the folder has no pictures"),
         (["{scene}", "--expect", "nowhere"], 2, "--expect has the pictures of one capture"),
         (["--frames", "9"], 4, "there is no frame 9"),
+        (["--choice", "texture.fraction"], 2, "texture.fraction is no choice of a 3DS"),
+        (["--choice", "guest"], 2, "guest is no choice of a 3DS"),
+        (["--as", "photos"], 2, "--as says what the pictures of --expect are"),
     ],
 )
 def test_mistakes(scene: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int, says: str) -> None:

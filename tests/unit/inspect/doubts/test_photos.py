@@ -16,6 +16,7 @@ import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.doubts import CaptureDoubts, PhotoAgreement, doubts
+from pocketgpu.inspect.doubts.expected import Expected
 from pocketgpu.inspect.doubts.photos import CLEAR, Photo, Photos, blur, curve, fitted, pooled, spread
 
 Pixels = NDArray[np.uint8]
@@ -130,6 +131,60 @@ def test_a_larger_copy_is_no_photo(scene: Path) -> None:
     found = answer(scene, large, [STENCIL])
     assert found.agreement is not None and found.agreement.to_json()["kind"] == "exact"
     assert found.agreement.values == {STENCIL: OTHER} and found.partings[0].wrong == 0
+
+
+def rectangles(right: int = 0) -> Pixels:
+    """A picture with some edges, that many pixels further right."""
+    chance = np.random.default_rng(5)
+    picture = np.full((240, 400, 3), (30, 40, 60), np.uint8)
+    for _ in range(60):
+        x, y, w, h = chance.integers((5, 5, 4, 4), (380, 220, 60, 40))
+        picture[y : y + h, x + right : x + right + w] = chance.integers(0, 256, 3)
+    return picture
+
+
+def shot(picture: Pixels, down: int, right: int, seed: int = 1) -> Pixels:
+    """A photo in the size of the screen that is cut some pixels off; what is beyond the screen is black."""
+    reach = abs(down) + abs(right)
+    around = np.pad(picture[..., :3], ((reach, reach), (reach, reach), (0, 0)))
+    height, width = picture.shape[:2]
+    cut = around[reach + down :, reach + right :][:height, :width]
+    noisy = 255 * (cut / 255) ** 0.85 * 0.9 + 8 + np.random.default_rng(seed).normal(0, 4, cut.shape)
+    return np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("right", [-2, -1, 0, 1, 2])
+def test_a_photo_that_is_cut_some_pixels_off_does_not_tell_a_shift(right: int) -> None:
+    """Another value shows the same picture a pixel further right; so does a photo that is cut a pixel too far left."""
+    usual, other, trial = {0: {"top": rectangles()}}, {0: {"top": rectangles(1)}}, ("raster.offset", "other")
+    expected = Expected(usual, lambda number, name: shot(rectangles(), 0, right), "scene")
+    assert expected.add(trial, other) > 0
+    found = expected.agreement([trial], lambda values: other)
+    assert isinstance(found, PhotoAgreement) and not found.told, str(found)
+    assert found.values == {} and found.unclear == (trial,) and found.refuted == ()
+
+
+@pytest.mark.parametrize(("down", "right"), [(0, 3), (-4, 0)])
+def test_a_photo_that_is_cut_too_far_off_tells_nothing(scene: Path, down: int, right: int) -> None:
+    found = answer(scene, shot(top(scene), down, right), [STENCIL]).agreement
+    assert isinstance(found, PhotoAgreement) and not found.told and found.refuted == ()
+    assert "cut them to the screen" in str(found).replace("\n", " ") or "too far from every picture" in found.why
+
+
+@pytest.mark.parametrize(("down", "right"), [(0, 1), (2, -2), (-1, 0)])
+@pytest.mark.parametrize("value", CHOICES[STENCIL].values)
+def test_a_photo_that_is_cut_some_pixels_off_tells_the_rest(scene: Path, value: str, down: int, right: int) -> None:
+    found = answer(scene, shot(top(scene, **{STENCIL: value}), down, right), [STENCIL]).agreement
+    assert isinstance(found, PhotoAgreement) and found.told, str(found)
+    assert found.values == ({} if value == CHOICES[STENCIL].default else {STENCIL: value})
+
+
+def test_small_screens_have_no_borders() -> None:
+    """There would be nothing left to compare."""
+    picture = np.random.default_rng(3).integers(0, 256, (2, 6, 3)).astype(np.uint8)
+    photo = Photo(picture)
+    photo.focus(picture)
+    assert photo.fit(picture).model.shape == (2, 6, 3) and photo.fit(picture).off < 1
 
 
 def test_the_command_reads_photos(scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

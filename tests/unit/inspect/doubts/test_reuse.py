@@ -18,6 +18,12 @@ from pocketgpu.inspect.doubts import doubts
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.doubts.usual import UsualReplay
 from pocketgpu.probe import SCENES
+from pocketgpu.probe.scenes.n3ds.canvas import DARK as N3DS_DARK
+from pocketgpu.probe.scenes.n3ds.canvas import LEFT as N3DS_LEFT
+from pocketgpu.probe.scenes.n3ds.canvas import ORANGE as N3DS_ORANGE
+from pocketgpu.probe.scenes.n3ds.canvas import RIGHT as N3DS_RIGHT
+from pocketgpu.probe.scenes.n3ds.canvas import Canvas as N3dsCanvas
+from pocketgpu.probe.scenes.switch.canvas import CLASSES, ORANGE, Canvas
 
 STENCIL = "test.stencil_write"
 (OTHER,) = CHOICES[STENCIL].alternatives
@@ -86,7 +92,7 @@ def test_a_choice_that_nothing_touches_takes_no_replay(scene: Capture) -> None:
     found = doubts(scene, ["lighting.lut", "display.latch"])
     assert found.tried and found.partings == () and found.work.frames == 0 and found.work.of == 7 * len(found.tried)
     assert found.to_json()["replayed"]["frames"] == 0
-    assert f"replayed 0 of {found.work.of} frames" in str(found)
+    assert f"0 frame replays (0 draws); {found.work.of} more" in str(found)
 
 
 def test_wrong_sets_of_frames_would_be_noticed(scene: Capture) -> None:
@@ -119,6 +125,48 @@ def test_scenes_of_choices_are_as_from_the_start(name: str) -> None:
     capture = pocketgpu.capture.of_bytes(made)
     if capture.frame_count:
         check_all(capture, capture.frame_count, [name])
+
+
+def test_a_channel_that_was_made_before_the_disputed_frame() -> None:
+    """Frame 0 makes the channel and binds all but the 3D class; methods of the unbound subchannel come in frame 1. A
+    replay that begins there must not keep what the usual choice did when the channel was made."""
+    canvas = Canvas(bound=False)
+    for name in CLASSES[1:]:
+        canvas.pb.bind(name)
+    canvas.submit()
+    canvas.capture.present(canvas.target)
+    canvas.set_state(CLASSES[:1]).clear(ORANGE).wait().submit()
+    capture = pocketgpu.capture.of_bytes(canvas.made().data)
+    assert touched(capture)["channel.unbound"] == {1}
+    usual = check_all(capture, 2, ["channel.unbound"])
+    assert (usual.work.frames, usual.work.of) == (1, 2)
+    (parting,) = doubts(capture, ["channel.unbound"]).partings
+    assert (parting.value, parting.frames) == ("ignore", 1)
+
+
+def test_what_is_touched_depends_on_the_given_values() -> None:
+    """Only under another value of `list.jump_value` a list goes on in another one, which has the disputed factor."""
+    canvas = N3dsCanvas()
+    canvas.fill(N3DS_RIGHT, N3DS_ORANGE)
+    other = canvas.list.end_drawing().finalize().tobytes()
+    address = canvas.capture.put(other)
+    canvas.new_list()
+    canvas.fill(N3DS_LEFT, N3DS_DARK)
+    canvas.list.write("CMDBUF_SIZE1", size=len(other)).write("CMDBUF_ADDR1", address=address)
+    canvas.list.write_word("CMDBUF_JUMP1", 0)
+    canvas.list.write("BLEND_FUNC", src_rgb=15, src_alpha=15)
+    canvas.fill(N3DS_RIGHT, N3DS_ORANGE)
+    canvas.fill(N3DS_LEFT, N3DS_ORANGE)
+    capture = pocketgpu.capture.of_bytes(canvas.made().data)
+    given, disputed = {"list.jump_value": "non-zero"}, "blend.factor_15"
+    assert not touched(capture).get(disputed) and touched(capture, switches=given)[disputed]
+    found = doubts(capture, [disputed], switches=given)
+    for value in CHOICES[disputed].alternatives:
+        parting = found.parting(disputed, value)
+        same = whole(capture, found.frames, given) == whole(capture, found.frames, given | {disputed: value})
+        assert (parting is None) == same, value
+    assert found.partings
+    assert disputed in doubts(capture, switches=given).choices
 
 
 def test_every_value_on_the_sample_of_the_3ds(sample_path: Path) -> None:

@@ -65,7 +65,7 @@ def restore(channel: Channel, state: StateRecord) -> None:
         case "bindings":
             for subchannel, class_id in enumerate(words.tolist(), state.first):
                 bound = CLASS_OF_FILE.index(class_id) if class_id in CLASS_OF_FILE else OTHER_FILE
-                channel.put("BINDINGS", bound, subchannel)
+                channel.bind(bound, subchannel)
         case "registers" | "shadow_registers" if file is not None:
             (channel.files if name == "registers" else channel.shadows)[file][part] = words
         case "shadow_mode" if len(words):

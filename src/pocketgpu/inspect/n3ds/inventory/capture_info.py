@@ -216,9 +216,11 @@ class _Collector(Undrawn):
 
 
 def examine(
-    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
-) -> CaptureInfo:
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None,
+    switches: Mapping[str, str] | None = None,
+) -> CaptureInfo:  # fmt: skip
     """Replay the first `frames` frames of a 3DS capture, or all, and describe them. `progress` is called after each.
+    switches: values of choices for the replay, which decide what runs at all.
 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` is for those of a Switch.
@@ -229,7 +231,7 @@ def examine(
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector(trace)
-    driver = drive(trace)
+    driver = drive(trace, switches=switches)
     driver.machine.observe(collector)
     for frame in driver.frames(range(trace.frame_count)[:frames], pictures=False):
         collector.info.events += frame.warnings

@@ -7,7 +7,7 @@ are in memory when their submission begins.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -167,8 +167,9 @@ def _features(record: Any) -> Iterable[Feature]:
 
 
 def examine_capture(
-    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
-) -> MaxwellInfo:
+    capture: Capture, progress: Callable[[int], None] = lambda _: None, frames: int | None = None,
+    switches: Mapping[str, str] | None = None,
+) -> MaxwellInfo:  # fmt: skip
     """Like `examine`, of an opened recording.
 
     :raises NoPictureError: it does nothing at all.
@@ -176,15 +177,16 @@ def examine_capture(
     log = log_of_switch(capture)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    return examine(log, progress, frames)
+    return examine(log, progress, frames, switches)
 
 
 def examine(
-    log: ChannelLog, progress: Callable[[int], None] = lambda _: None, frames: int | None = None
-) -> MaxwellInfo:
+    log: ChannelLog, progress: Callable[[int], None] = lambda _: None, frames: int | None = None,
+    switches: Mapping[str, str] | None = None,
+) -> MaxwellInfo:  # fmt: skip
     """Replay a whole log, also after its last present, and describe it; or only its first `frames` frames. `progress`
-    is called after each frame."""
-    driver = drive(log)
+    is called after each frame. switches: values of choices for the replay, which decide what runs at all."""
+    driver = drive(log, switches=switches)
     machine, collector = driver.machine, _Collector(log, driver.machine)
     info = collector.info
     machine.observe(collector)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -26,6 +27,7 @@ from pocketgpu.probe.scenes import scene_of
 
 ENDING: Final = ".answer.pgc"
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_PLACE: Final = re.compile(r" f\d+/e\d+\Z")
 _LARGEST: Final = 256 << 20
 """Bytes of an answer that are read."""
 _MOST_PASSES: Final = 3
@@ -37,8 +39,8 @@ class Verdict:
     """What an answer says about a choice.
 
     agree: the values that leave the same. differing: for each other value what is not the same, and in how many
-    bytes. silent: why the answer says nothing, if it does. digest: of the answer's file. by_eye: whether a person told
-    what the screen showed.
+    bytes. silent: why the answer says nothing, if it does. hung, errors: as in the answer. digest: of the answer's
+    file. by_eye: whether a person told what the screen showed.
     """
 
     file: str
@@ -49,6 +51,7 @@ class Verdict:
     silent: str = ""
     console: str = ""
     hung: str = ""
+    errors: str = ""
     digest: str = ""
     by_eye: bool = False
 
@@ -74,7 +77,8 @@ class Verdict:
         return {
             "file": self.file, "choice": self.choice, "values": list(self.values), "agree": list(self.agree),
             "differing": {value: list(parts) for value, parts in (self.differing or {}).items()},
-            "silent": self.silent or None, "console": self.console, "hung": self.hung or None, "digest": self.digest,
+            "silent": self.silent or None, "console": self.console, "hung": self.hung or None,
+            "errors": self.errors or None, "digest": self.digest,
             "by_eye": self.by_eye,
         }  # fmt: skip
 
@@ -153,7 +157,7 @@ def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] 
     known = CHOICES.get(choice)
     verdict = Verdict(
         answer.file, choice, known.values if known else (), console=answer.console, hung=answer.hung,
-        digest=digest_of_answer,
+        errors=answer.errors, digest=digest_of_answer,
     )  # fmt: skip
     if known is None or (scene := scene_of(choice)) is None:
         return replace(verdict, silent=f"{choice!r} is no choice that has a scene" if choice else "it is of a capture")
@@ -171,6 +175,8 @@ def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] 
     if scene.made.watch.by_eye:
         if answer.seen not in known.values:
             return replace(verdict, silent="only a person can see it on the screen, and nobody told what it showed")
+        if troubles(answer, _expected(choice, answer.seen, tuple(sorted(others.items())))):
+            return replace(verdict, silent=_unexplained(answer))
         return replace(verdict, agree=(answer.seen,), differing={}, by_eye=True)
     return replace(verdict, **_compared(answer, scene, sent, console, others))
 
@@ -198,14 +204,17 @@ def _compared(
     missing = [at for at, size in sent.watch.memory if (at, size) not in answer.memory]
     if missing or any(at not in answer.registers for at in sent.watch.registers):
         return {"silent": "it does not have all that was to be read back"}
-    agree, differing = [], {}
+    agree, differing, explained = [], {}, False
     for value in CHOICES[scene.choice].values:
         ours = _expected(scene.choice, value, tuple(sorted(others.items())))
         parts = differences(answer, ours, scene.made, console)
+        explained |= not troubles(answer, ours)
         if parts:
             differing[value] = parts
         else:
             agree.append(value)
+    if not explained:
+        return {"silent": _unexplained(answer)}
     silent = "all values leave the same in memory" if len(agree) > 1 and not differing else ""
     return {"agree": tuple(agree), "differing": differing, "silent": silent}
 
@@ -230,7 +239,31 @@ def differences(answer: Answer, ours: Observation, made: Made, console: ProbeCon
             parts.append(f"the register {at:#x}: {found:#010x} and not {word:#010x}")
     if made.watch.interrupts and not console.same_interrupts(ours.interrupts, answer.interrupts):
         parts.append("which units reported their end")
+    return (*parts, *troubles(answer, ours))
+
+
+def troubles(answer: Answer, ours: Observation) -> tuple[str, ...]:
+    """What hung or was refused in only one of the two runs, as text."""
+    parts = []
+    for what, theirs, expected in (("hung", answer.hung, ours.hung), ("refused", answer.errors, ours.errors)):
+        found = _names(theirs)
+        if found != expected:
+            parts.append(f"{what}: {', '.join(found) or 'nothing'} and not {', '.join(expected) or 'nothing'}")
     return tuple(parts)
 
 
-__all__ = ["ENDING", "Verdict", "answers_in", "differences", "expected", "judge", "judge_files", "read_file"]
+def _names(text: str) -> tuple[str, ...]:
+    """The items of a list of hung units or errors, without the places: the program counts other events than we do."""
+    return tuple(_PLACE.sub("", one).upper() for one in text.split(", ") if one)
+
+
+def _unexplained(answer: Answer) -> str:
+    """Why an answer says nothing in which something failed that fails under no value."""
+    found = [f"{what} {text}" for what, text in (("hung:", answer.hung), ("refused:", answer.errors)) if text]
+    what = "; ".join(found) or "nothing hung, nothing was refused"
+    return f"under no value our machine fails as this one did ({what})"
+
+
+__all__ = [
+    "ENDING", "Verdict", "answers_in", "differences", "expected", "judge", "judge_files", "read_file", "troubles",
+]  # fmt: skip

@@ -23,8 +23,8 @@ def answer_of(choice: str, value: str, /, **changes: object) -> Answer:
     sent = sent_of_scene(scene)
     ours = expected(scene.made, sent, {choice: value})
     answer = Answer(
-        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished", "", "",
-        "", ours.memory, ours.registers, ours.interrupts,
+        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished",
+        ", ".join(ours.hung), ", ".join(ours.errors), "", ours.memory, ours.registers, ours.interrupts,
     )  # fmt: skip
     return replace(answer, **changes)  # type: ignore[arg-type]
 
@@ -74,6 +74,24 @@ def test_an_answer_that_nothing_agrees_with_names_the_nearest() -> None:
 def test_answers_that_say_nothing(changes: dict[str, object], reason: str) -> None:
     verdict = judge(answer_of("test.order", DEFAULTS["test.order"], **changes))
     assert reason in verdict.silent and not verdict.agree and not verdict.tells
+
+
+@pytest.mark.parametrize("choice", ["test.order", "transfer.both_tiling_flags"])
+@pytest.mark.parametrize("trouble", [{"hung": "P3D f0/e1, PPF f0/e2"}, {"errors": "E0E02BEE f0/e3"}])
+def test_what_fails_under_no_value_leaves_an_answer_silent(choice: str, trouble: dict[str, object]) -> None:
+    verdict = judge(answer_of(choice, DEFAULTS[choice], **trouble))
+    assert "under no value our machine fails as this one did" in verdict.silent and not verdict.tells
+    assert len(table([verdict], date(2026, 1, 2)).splitlines()) == 1
+
+
+def test_a_unit_that_hangs_tells_the_value_under_which_it_does() -> None:
+    """The places are those of the file that was sent."""
+    choice = "transfer.both_tiling_flags"
+    assert judge(answer_of(choice, "hang", hung="PPF f0/e17")).agree == ("hang",)
+    for value in CHOICES[choice].values:
+        assert judge(answer_of(choice, value)).agree == (value,)
+    for value in CHOICES["gsp.alignment"].values:
+        assert judge(answer_of("gsp.alignment", value)).agree == (value,)
 
 
 def test_what_only_a_person_sees() -> None:

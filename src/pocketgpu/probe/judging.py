@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from pocketgpu.probe.consoles.base import ProbeConsole
 from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.files.answer import Answer, read_answer
 from pocketgpu.probe.files.sent import Sent
-from pocketgpu.probe.making import console_of, digest, sent_of_scene
+from pocketgpu.probe.making import WHAT_IF, console_of, digest, sent_of_scene
 from pocketgpu.probe.model.observation import Observation, observe
 from pocketgpu.probe.model.scene import Made, Scene
 from pocketgpu.probe.scenes import scene_of
@@ -32,6 +33,8 @@ _LARGEST: Final = 256 << 20
 """Bytes of an answer that are read."""
 _MOST_PASSES: Final = 3
 _MOST_FILES: Final = 10_000
+_MOST_KEPT: Final = 256 << 20
+"""Bytes of memory in answers that are kept while they are judged."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Verdict:
 
     agree: the values that leave the same. differing: for each other value what is not the same, and in how many
     bytes. silent: why the answer says nothing, if it does. hung, errors: as in the answer. digest: of the answer's
-    file. by_eye: whether a person told what the screen showed.
+    file. by_eye: whether a person told what the screen showed. ours: whether our own machine answered, and no console.
+    picture: whether it is the picture of a recording, which has no values. damaged: whether the file cannot be read.
+    day: when the file was written.
     """
 
     file: str
@@ -54,6 +59,11 @@ class Verdict:
     errors: str = ""
     digest: str = ""
     by_eye: bool = False
+    model: str = ""
+    ours: bool = False
+    picture: bool = False
+    damaged: bool = False
+    day: date | None = None
 
     @property
     def tells(self) -> bool:
@@ -79,7 +89,8 @@ class Verdict:
             "differing": {value: list(parts) for value, parts in (self.differing or {}).items()},
             "silent": self.silent or None, "console": self.console, "hung": self.hung or None,
             "errors": self.errors or None, "digest": self.digest,
-            "by_eye": self.by_eye,
+            "by_eye": self.by_eye, "model": self.model, "ours": self.ours, "picture": self.picture,
+            "damaged": self.damaged, "day": self.day.isoformat() if self.day else None,
         }  # fmt: skip
 
 
@@ -120,35 +131,90 @@ def read_file(path: str | os.PathLike[str]) -> tuple[Answer, str]:
 def judge_files(
     paths: Iterable[str | os.PathLike[str]], tell: Callable[[str, int], None] = lambda name, number: None
 ) -> Iterator[Verdict]:
-    """The verdicts about answers of one console. If it has other values than the defaults for some choices, the others
-    are judged once more with these values, as scenes may depend on each other.
+    """The verdicts about answers, in the order of the files. Answers of one console belong together: if it has other
+    values than the defaults for some choices, its others are judged once more with these values, as scenes may depend
+    on each other. A damaged file has a verdict that says so.
 
     tell: called with the name and the number of each file that is judged, from 1.
-
-    :raises CaptureError: a file cannot be read, or is no answer.
     """
-    names = list(paths)
-    verdicts = []
-    for number, name in enumerate(names, 1):
-        tell(Path(name).name, number)
-        verdicts.append(judge(*read_file(name)))
-    others: dict[str, str] = {}
-    for _ in range(_MOST_PASSES):
-        found = _departures(verdicts)
-        if found == others:
-            break
-        others = found
-        verdicts = [
-            judge(*read_file(name), {choice: value for choice, value in others.items() if choice != verdict.choice})
-            for name, verdict in zip(names, verdicts, strict=True)
-        ]
+    verdicts: list[Verdict] = []
+    kept = _Kept()
+    for number, path in enumerate(paths, 1):
+        tell(Path(path).name, number)
+        verdicts.append(_judge_file(os.fspath(path), kept))
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, verdict in enumerate(verdicts):
+        groups.setdefault((verdict.console, verdict.model), []).append(number)
+    for members in groups.values():
+        others: dict[str, str] = {}
+        for _ in range(_MOST_PASSES):
+            found = _departures(verdicts[number] for number in members)
+            if found == others:
+                break
+            others = found
+            for number in members:
+                if not (verdicts[number].damaged or verdicts[number].picture):
+                    verdicts[number] = _judge_file(verdicts[number].file, kept, others)
     yield from verdicts
 
 
+class _Kept:
+    """Answers that were read, as long as they are not too large together: the others are read again."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, tuple[Answer, str]] = {}
+        self._left = _MOST_KEPT
+
+    def read(self, name: str) -> tuple[Answer, str]:
+        found = self._answers.get(name)
+        if found is None:
+            found = read_file(name)
+            self._left -= sum(map(len, found[0].memory.values()))
+            if self._left >= 0:
+                self._answers[name] = found
+        return found
+
+
+def _judge_file(name: str, kept: _Kept, others: Mapping[str, str] = NOTHING) -> Verdict:
+    try:
+        answer, digest_of_answer = kept.read(name)
+        day = date.fromtimestamp(Path(name).stat().st_mtime)
+    except CaptureError as error:
+        silent = f"unreadable: {error.message}; copy it again from the card, or delete it and run the probe again"
+        return Verdict(name, _choice_of(name), (), silent=silent, damaged=True)
+    except (OSError, ValueError, OverflowError):
+        return Verdict(name, _choice_of(name), (), silent="unreadable: the file changed", damaged=True)
+    known = {choice: value for choice, value in others.items() if choice != answer.choice}
+    return replace(judge(answer, digest_of_answer, known), day=day)
+
+
+def _choice_of(name: str) -> str:
+    """The choice that an answer is of by its name; "": of none."""
+    choice = Path(name).name.removesuffix(ENDING)
+    return choice if choice in CHOICES else ""
+
+
+def contradictions(verdicts: Iterable[Verdict]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What consoles disagree about: for each such choice the values that each console is sure of, by its text."""
+    told: dict[str, dict[str, list[str]]] = {}
+    for one in verdicts:
+        if one.tells and len(one.agree) == 1:
+            told.setdefault(one.choice, {}).setdefault(one.console, []).append(one.agree[0])
+    return {
+        choice: {console: tuple(dict.fromkeys(values)) for console, values in by_console.items()}
+        for choice, by_console in told.items()
+        if len({value for values in by_console.values() for value in values}) > 1
+    }
+
+
 def _departures(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """The values other than defaults that verdicts are sure of."""
-    sure = (one for one in verdicts if one.tells and len(one.agree) == 1)
-    return {one.choice: one.agree[0] for one in sure if one.agree[0] != DEFAULTS[one.choice]}
+    """The values other than defaults that verdicts are sure of, where they do not contradict each other."""
+    found: dict[str, set[str]] = {}
+    for one in verdicts:
+        if one.tells and len(one.agree) == 1:
+            found.setdefault(one.choice, set()).add(one.agree[0])
+    sure = {choice: next(iter(values)) for choice, values in found.items() if len(values) == 1}
+    return {choice: value for choice, value in sure.items() if value != DEFAULTS[choice]}
 
 
 def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] = NOTHING) -> Verdict:
@@ -157,12 +223,18 @@ def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] 
     known = CHOICES.get(choice)
     verdict = Verdict(
         answer.file, choice, known.values if known else (), console=answer.console, hung=answer.hung,
-        errors=answer.errors, digest=digest_of_answer,
+        errors=answer.errors, digest=digest_of_answer, model=answer.model, ours=answer.ours,
     )  # fmt: skip
-    if known is None or (scene := scene_of(choice)) is None:
-        return replace(verdict, silent=f"{choice!r} is no choice that has a scene" if choice else "it is of a capture")
     if not answer.finished:
         return replace(verdict, silent=answer.end or "it does not say how it ended")
+    if not choice:
+        return replace(verdict, silent="it is a picture of a recording", picture=True)
+    if known is None or (scene := scene_of(choice)) is None:
+        return replace(verdict, silent=f"{choice!r} is no choice that has a scene")
+    if known.what_if:
+        return replace(verdict, silent=WHAT_IF)
+    if (theirs := answer.contents.console) != (its := console_of(choice)):
+        return replace(verdict, silent=f"a {theirs} answered, and the choice is of a {its}")
     try:
         sent, name = _sent(choice)
     except PocketGPUError as error:
@@ -265,5 +337,6 @@ def _unexplained(answer: Answer) -> str:
 
 
 __all__ = [
-    "ENDING", "Verdict", "answers_in", "differences", "expected", "judge", "judge_files", "read_file", "troubles",
+    "ENDING", "Verdict", "answers_in", "contradictions", "differences", "expected", "judge", "judge_files", "read_file",
+    "troubles",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -26,6 +27,7 @@ from pocketgpu.wording import counted
 
 FOLDER: Final = "pocketgpu-probe"
 """The folder on the memory card."""
+WHAT_IF: Final = "it is a what-if: no console has another value than the default"
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,96}")
 _ANSWER: Final = ".answer"
 
@@ -49,7 +51,9 @@ def console_of(choice: str) -> str:
             return console
     if choice in CHOICES:
         raise UsageError(f"{choice} is a choice of programs, not of a GPU", hint="A probe has no part in it.")
-    raise UsageError(f"there is no choice {choice!r}", hint="'pocketgpu switches' lists them.")
+    close = difflib.get_close_matches(choice, CHOICES, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise UsageError(f"there is no choice {choice!r}", hint=f"{hint}'pocketgpu switches' lists them.")
 
 
 @lru_cache(maxsize=256)
@@ -85,8 +89,8 @@ def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeCons
 
 
 def choices_with_scenes(console: str) -> tuple[str, ...]:
-    """The choices of a console that have a scene."""
-    return tuple(name for name in OF_CONSOLE[console] if name in SCENES)
+    """The choices of a console that can be asked: they have a scene, and consoles may differ in them."""
+    return tuple(name for name in OF_CONSOLE[console] if name in SCENES and not CHOICES[name].what_if)
 
 
 def digest(data: bytes) -> str:
@@ -122,7 +126,11 @@ def write_folder(
 def _scene(choice: str, console: ProbeConsole) -> Scene:
     scene = scene_of(choice)
     if console_of(choice) != console.name:
-        raise UsageError(f"{choice} is no choice of a {console.name}", hint="See --console.")
+        other = console_of(choice)
+        message = f"{choice} is no choice of a {console.name}, but of a {other}"
+        raise UsageError(message, hint=f"Use --console {other.lower()}.")
+    if CHOICES[choice].what_if:
+        raise UsageError(f"{choice} cannot be asked: {WHAT_IF}")
     if scene is None:
         reason = NO_SCENE.get(choice, "there is no scene in which its values can be told apart")
         raise UsageError(f"{choice} cannot be asked: {reason}")
@@ -171,6 +179,6 @@ The program is free (licence 0BSD) and comes without any warranty.
 
 
 __all__ = [
-    "FOLDER", "Written", "choices_with_scenes", "console_of", "digest", "sent_of_capture", "sent_of_scene",
+    "FOLDER", "WHAT_IF", "Written", "choices_with_scenes", "console_of", "digest", "sent_of_capture", "sent_of_scene",
     "write_folder",
 ]  # fmt: skip

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pocketgpu.capture.formats.pgc.encoder import encode
+from pocketgpu.capture.pgc import parse
 from pocketgpu.cli import main
 from pocketgpu.probe.evidence import COLUMNS
+from pocketgpu.probe.files import keys
 from pocketgpu.probe.making import FOLDER
 
 DATA = Path(__file__).resolve().parents[1] / "probe" / "data"
 CHOICES = ("test.stencil_write", "blend.factor_15")
+
+
+def as_of_a_console(path: Path, console: str = "3DS, kernel 2.57.0, a test") -> None:
+    """Change an answer of our own machine to one of a console."""
+    contents = parse(path.read_bytes())
+    path.write_bytes(encode(replace(contents, about={**contents.about, keys.CONSOLE: console})))
 
 
 def test_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,6 +36,8 @@ def test_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     program = [str(folder / "probe.3dsx"), "--sd", str(tmp_path), "--sd-write", "--until", "the end"]
     assert main(["run", *program, "--set", "blend.factor_15=source"]) == 0
     capsys.readouterr()
+    for path in folder.glob("*.answer.pgc"):
+        as_of_a_console(path)
     assert main(["probe", "read", str(folder), "--evidence", str(evidence)]) == 0
     text = capsys.readouterr().out
     assert "blend.factor_15 = source\n" in text
@@ -36,6 +48,14 @@ def test_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert tuple(rows[0]) == COLUMNS and len(rows) == 3
     row = dict(zip(COLUMNS, next(row for row in rows if row[0] == "blend.factor_15"), strict=True))
     assert (row["value"], row["kind"], row["who"]) == ("source", "measured", "console")
+    as_of_a_console(folder / "blend.factor_15.answer.pgc", "pocketgpu 1.2.3, emulating a 3DS")
+    assert main(["probe", "read", str(folder)]) == 0
+    text = capsys.readouterr().out
+    assert "from: pocketgpu itself, not a console (pocketgpu 1.2.3, emulating a 3DS)" in text
+    assert text.index("blend.factor_15 = ") < text.index("from: 3DS, kernel") < text.index("test.stencil_write = ")
+    evidence.unlink()
+    assert main(["probe", "read", str(folder), "--evidence", str(evidence)]) == 2
+    assert "they are no evidence" in capsys.readouterr().err and not evidence.exists()
     assert row["where"].startswith("3DS, kernel ")
 
 
@@ -59,10 +79,11 @@ def test_answers_that_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     verdicts = json.loads(capsys.readouterr().out)["verdicts"]
     silent = {Path(one["file"]).name.removesuffix(".answer.pgc"): one["silent"] for one in verdicts}
     assert silent == {
-        "refused": "refused: the file is cut", "capture": "it is of a capture",
+        "refused": "refused: the file is cut", "capture": "it is a picture of a recording",
         "old": "it is an answer to another version of the scene; make the files again",
     }  # fmt: skip
     assert main(["probe", "read", str(tmp_path)]) == 2
     assert "there are no answers" in capsys.readouterr().err
     (tmp_path / "x.answer.pgc").write_bytes(b"x")
     assert main(["probe", "read", str(tmp_path)]) == 3
+    assert "x.answer.pgc: unreadable: " in capsys.readouterr().out

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 80
 _MOST_ROWS: Final = 400
 """Rows of a text; JSON has all of them."""
+_MOST_NAMES: Final = 10
 _CONSOLES: Final = {"3ds": "3DS", "switch": "Switch"}
 
 
@@ -60,7 +61,8 @@ def make(
     """Write a folder for the memory card: the program, a file for each choice, and a README.
 
     CAPTURES are recordings: one frame of each is run on the console, too, and its picture comes back. The exit code is
-    1 if something that was named cannot be asked.
+    1 if something that was named cannot be asked, and 2 if nothing can; then no folder is written. A folder may be
+    added to: what was in it before stays.
     """
     from pocketgpu.probe.consoles.known import probe_console
     from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
@@ -72,26 +74,42 @@ def make(
     try:
         for one in write_folder(folder, provider, chosen, captures, frame=frame, most=most):
             written.append(one)
-            progress.show(f"{len(written)} of {len(chosen) + len(captures)}: {one.name}")
+            if not one.before:
+                progress.show(f"{len(written)} of {len(chosen) + len(captures)}: {one.name}")
     finally:
         terminal.clear_progress()
     place = str(Path(folder) / FOLDER)
     outcome.extra |= {
         "folder": place,
-        "files": [{"name": one.name, "bytes": one.size, "reason": one.reason or None} for one in written],
-    }
+        "files": [
+            {
+                "name": one.name, "bytes": one.size, "reason": one.reason or None, "before": one.before,
+                "place": one.place,
+            }
+            for one in written
+        ],
+    }  # fmt: skip
+    if all(one.reason for one in written):
+        first = written[0]
+        more = f" ({counted(len(written) - 1, 'other')} neither)" if len(written) > 1 else ""
+        raise UsageError(f"nothing can be asked{more}: {first.reason}", location=first.place)
     outcome.show = lambda: terminal.say(_made(place, written))
     if (names or captures) and any(one.reason for one in written):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
 def _made(place: str, written: list[Written]) -> str:
-    whole = [one for one in written if not one.reason]
-    size = sum(one.size for one in whole)
-    lines = [f"{place}: the program and {counted(len(whole), 'file')}, {counted(size, 'byte', form=',')}"]
+    new = [one for one in written if not one.reason and not one.before]
+    before = [one for one in written if one.before]
+    size = sum(one.size for one in new)
+    lines = [f"{place}: {counted(len(new), 'test')} ({counted(size, 'byte', form=',')}) and the program"]
+    if before:
+        names = ", ".join(one.name for one in before[:_MOST_NAMES])
+        more = f" and {len(before) - _MOST_NAMES} more" if len(before) > _MOST_NAMES else ""
+        lines.append(_wrapped(f"also in it from before: {names}{more}"))
     for one in written:
         if one.reason:
-            lines.append(fill(f"left out: {one.name}: {one.reason}", _WIDTH, subsequent_indent="  "))
+            lines.append(_wrapped(f"left out: {one.place}: {one.reason}"))
     lines.append("README.txt in it says what to do next.")
     return "\n".join(lines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -14,23 +15,32 @@ from typing import Any, Final
 
 import numpy as np
 
+from pocketgpu.capture.pgc import parse
 from pocketgpu.errors import CaptureError, PocketGPUError, UsageError
 from pocketgpu.facts.choices import CHOICES, DEFAULTS
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.probe.consoles.base import ProbeConsole
 from pocketgpu.probe.consoles.known import probe_console
+from pocketgpu.probe.files import keys
 from pocketgpu.probe.files.answer import Answer, read_answer
-from pocketgpu.probe.files.sent import Sent
+from pocketgpu.probe.files.sent import Sent, watch_of
 from pocketgpu.probe.making import WHAT_IF, console_of, digest, sent_of_scene
 from pocketgpu.probe.model.observation import Observation, observe
-from pocketgpu.probe.model.scene import Made, Scene
+from pocketgpu.probe.model.scene import Made
 from pocketgpu.probe.scenes import scene_of
 
 ENDING: Final = ".answer.pgc"
+_SENT_ENDING: Final = ".pgc"
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_OTHER_VERSION: Final = (
+    "it is an answer to another version of the scene, and the file that was sent is not beside it; make the files "
+    "again, and run them on the console again"
+)
 _PLACE: Final = re.compile(r" f\d+/e\d+\Z")
 _LARGEST: Final = 256 << 20
 """Bytes of an answer that are read."""
+_LARGEST_SENT: Final = 64 << 20
+"""Bytes of a sent file that are read; programs take no larger ones."""
 _MOST_PASSES: Final = 3
 _MOST_FILES: Final = 10_000
 _MOST_KEPT: Final = 256 << 20
@@ -185,7 +195,20 @@ def _judge_file(name: str, kept: _Kept, others: Mapping[str, str] = NOTHING) -> 
     except (OSError, ValueError, OverflowError):
         return Verdict(name, _choice_of(name), (), silent="unreadable: the file changed", damaged=True)
     known = {choice: value for choice, value in others.items() if choice != answer.choice}
-    return replace(judge(answer, digest_of_answer, known), day=day)
+    return replace(judge(answer, digest_of_answer, known, _sent_beside(name, answer)), day=day)
+
+
+def _sent_beside(name: str, answer: Answer) -> bytes:
+    """The file that lies beside an answer to an earlier version of a scene; nothing: there is none that can be read, or
+    the answer is to the scene of today."""
+    if answer.choice not in CHOICES or scene_of(answer.choice) is None:
+        return b""
+    with suppress(PocketGPUError):
+        if _sent(answer.choice)[1] == answer.digest.upper():
+            return b""
+    with suppress(OSError), open(name.removesuffix(ENDING) + _SENT_ENDING, "rb") as stream:
+        return stream.read(_LARGEST_SENT)
+    return b""
 
 
 def _choice_of(name: str) -> str:
@@ -217,8 +240,12 @@ def _departures(verdicts: Iterable[Verdict]) -> dict[str, str]:
     return {choice: value for choice, value in sure.items() if value != DEFAULTS[choice]}
 
 
-def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] = NOTHING) -> Verdict:
-    """The verdict about an answer. others: the values that the console is known to have for other choices."""
+def judge(
+    answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] = NOTHING, sent_file: bytes = b""
+) -> Verdict:
+    """The verdict about an answer. others: the values that the console is known to have for other choices. sent_file:
+    what was sent, if it is still there: an answer to an earlier version of the scene is judged with it.
+    """
     choice = answer.choice
     known = CHOICES.get(choice)
     verdict = Verdict(
@@ -229,28 +256,31 @@ def judge(answer: Answer, digest_of_answer: str = "", others: Mapping[str, str] 
         return replace(verdict, silent=answer.end or "it does not say how it ended")
     if not choice:
         return replace(verdict, silent="it is a picture of a recording", picture=True)
-    if known is None or (scene := scene_of(choice)) is None:
+    if known is None or scene_of(choice) is None:
         return replace(verdict, silent=f"{choice!r} is no choice that has a scene")
     if known.what_if:
         return replace(verdict, silent=WHAT_IF)
     if (theirs := answer.contents.console) != (its := console_of(choice)):
         return replace(verdict, silent=f"a {theirs} answered, and the choice is of a {its}")
     try:
-        sent, name = _sent(choice)
+        made = _asked(choice, answer.digest.upper(), sent_file)
     except PocketGPUError as error:
-        return replace(verdict, silent=f"the scene cannot be sent: {error.message}")
-    if name != answer.digest.upper():
-        return replace(verdict, silent="it is an answer to another version of the scene; make the files again")
-    console = probe_console(console_of(choice))
-    if reason := console.too_old(scene.made, answer.model):
+        return replace(verdict, silent=f"the scene cannot be run: {error.message}")
+    if made is None:
+        return replace(verdict, silent=_OTHER_VERSION)
+    console = probe_console(its)
+    if reason := console.too_old(made, answer.model):
         return replace(verdict, silent=reason)
-    if scene.made.watch.by_eye:
+    if made.watch.by_eye:
         if answer.seen not in known.values:
             return replace(verdict, silent="only a person can see it on the screen, and nobody told what it showed")
-        if troubles(answer, _expected(choice, answer.seen, tuple(sorted(others.items())))):
+        if troubles(answer, _expected(choice, made, answer.seen, tuple(sorted(others.items())))):
             return replace(verdict, silent=_unexplained(answer))
         return replace(verdict, agree=(answer.seen,), differing={}, by_eye=True)
-    return replace(verdict, **_compared(answer, scene, sent, console, others))
+    try:
+        return replace(verdict, **_compared(answer, made, console, others))
+    except PocketGPUError as error:
+        return replace(verdict, silent=f"the scene cannot be run: {error.message}")
 
 
 @lru_cache(maxsize=256)
@@ -262,24 +292,44 @@ def _sent(choice: str) -> tuple[Sent, str]:
     return sent, digest(sent.encode())
 
 
-@lru_cache(maxsize=16)
-def _expected(choice: str, value: str, others: tuple[tuple[str, str], ...]) -> Observation:
+@lru_cache(maxsize=4)
+def _asked(choice: str, wanted: str, sent_file: bytes) -> Made | None:
+    """What was asked, by the digest that an answer has: the scene, or what was sent for an earlier version of it; None:
+    there is neither. Its watch has all memory that is read back."""
     scene = scene_of(choice)
     assert scene is not None
-    return expected(scene.made, _sent(choice)[0], {**dict(others), choice: value})
+    made = scene.made
+    sent, name = _sent(choice)
+    if name == wanted:
+        return replace(made, watch=replace(made.watch, memory=sent.watch.memory, pictures=False))
+    if not sent_file or digest(sent_file) != wanted:
+        return None
+    about = parse(sent_file, file=f"{choice}.pgc").about
+    try:
+        watch = watch_of(about)
+    except ValueError as error:
+        raise CaptureError(f"the sent file has a damaged list: {error}", file=f"{choice}.pgc") from None
+    if about.get(keys.CHOICE) != choice:
+        return None
+    watch = replace(watch, bits=made.watch.bits, by_eye=made.watch.by_eye, pictures=False)
+    return replace(made, data=sent_file, watch=watch)
 
 
-def _compared(
-    answer: Answer, scene: Scene, sent: Sent, console: ProbeConsole, others: Mapping[str, str]
-) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def _expected(choice: str, made: Made, value: str, others: tuple[tuple[str, str], ...]) -> Observation:
+    """What our machine leaves of all that an answer has. made: with all memory that is read back."""
+    return observe(made, {**DEFAULTS, **dict(others), choice: value})
+
+
+def _compared(answer: Answer, made: Made, console: ProbeConsole, others: Mapping[str, str]) -> dict[str, Any]:
     """The values that agree, and what differs for the others."""
-    missing = [at for at, size in sent.watch.memory if (at, size) not in answer.memory]
-    if missing or any(at not in answer.registers for at in sent.watch.registers):
+    missing = [at for at, size in made.watch.memory if (at, size) not in answer.memory]
+    if missing or any(at not in answer.registers for at in made.watch.registers):
         return {"silent": "it does not have all that was to be read back"}
     agree, differing, explained = [], {}, False
-    for value in CHOICES[scene.choice].values:
-        ours = _expected(scene.choice, value, tuple(sorted(others.items())))
-        parts = differences(answer, ours, scene.made, console)
+    for value in CHOICES[answer.choice].values:
+        ours = _expected(answer.choice, made, value, tuple(sorted(others.items())))
+        parts = differences(answer, ours, made, console)
         explained |= not troubles(answer, ours)
         if parts:
             differing[value] = parts

@@ -12,6 +12,7 @@ import pytest
 
 from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load
 from pocketgpu.capture.formats.pgc.encoder import encode
+from pocketgpu.capture.pgc import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, DEFAULTS
 from pocketgpu.probe import judging
@@ -106,11 +107,11 @@ def test_a_unit_that_hangs_tells_the_value_under_which_it_does() -> None:
         assert judge(answer_of("gsp.alignment", value)).agree == (value,)
 
 
-def file_of(folder: Path, choice: str, value: str, console: str) -> Path:
-    """The file of what a console with this value answers."""
+def file_of(folder: Path, choice: str, value: str, console: str, sent: str = "") -> Path:
+    """The file of what a console with this value answers. sent: the digest of what was sent, if it is not the scene."""
     answer = answer_of(choice, value)
     about = {
-        keys.ANSWER: keys.VERSION, keys.CHOICE: choice, keys.DIGEST: answer.digest, keys.CONSOLE: console,
+        keys.ANSWER: keys.VERSION, keys.CHOICE: choice, keys.DIGEST: sent or answer.digest, keys.CONSOLE: console,
         keys.MODEL: "new", keys.END: keys.FINISHED, keys.HUNG: answer.hung, keys.ERRORS: answer.errors,
         keys.INTERRUPTS: ", ".join(f"{name} {count}" for name, count in answer.interrupts.items()),
         keys.REGISTER: keys.listed(answer.registers.items()),
@@ -163,6 +164,23 @@ def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(judging, "read_file", lambda name: (read.append(name), read_file(name))[1])
     assert all(one.tells for one in judge_files(paths))
     assert read == [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("choice", ["test.order", "gsp.alignment", "transfer.both_tiling_flags"])
+def test_an_answer_to_an_earlier_version_is_judged_with_what_was_sent(tmp_path: Path, choice: str) -> None:
+    """The earlier version has one frame more, in which nothing happens, so it is another file."""
+    contents = parse(sent_of_scene(SCENES[choice]).encode())
+    frames = [*contents.frames, FrameContents(())]
+    earlier = encode(replace(contents, frames=frames))
+    for value in CHOICES[choice].values:
+        path = file_of(tmp_path, choice, value, "3DS", digest(earlier))
+        (tmp_path / f"{choice}.pgc").write_bytes(earlier)
+        (verdict,) = judge_files([path])
+        assert verdict.agree == (value,), verdict
+    for other in (earlier[:-9], b""):
+        (tmp_path / f"{choice}.pgc").write_bytes(other)
+        (verdict,) = judge_files([path])
+        assert "another version of the scene" in verdict.silent and "run them on the console again" in verdict.silent
 
 
 def test_our_own_answers_are_no_evidence(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ EXPECTED: dict[str, tuple[Sees, dict[str, Any]]] = {
         both(right, told("PPF")), {"convert": (rgb(ORANGE), 1), "hang": (rgb(BACKGROUND), 0)}
     ),
     # After four transfers that hang the program goes no further, so nothing is shown.
-    "transfer.small": (both(right, told("PPF")), {"convert": ((255, 153, 34), 30), "hang": (BLACK, 0)}),
+    "transfer.small": (both(right, told("PPF")), {"convert": ((255, 153, 34), 30), "hang": ((0, 0, 0), 0)}),
     "transfer.average_bits": (right, {"8": WHITE, "native": rgb(BLACK)}),
     "transfer.linear_scale": (right, {"neighbours": rgb(DARK), "as-tiled": rgb(BLACK), "refuse": rgb(BLUE)}),
     "transfer.block32": (

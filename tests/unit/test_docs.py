@@ -50,7 +50,6 @@ PAGES = [
 
 # Files that an example of a page makes, outside of build/.
 MADE_LATER = {
-    "docs/guides/probe.md": {"evidence.tsv"},
     "docs/guides/homebrew-ci.md": {"candidates/"},
     "docs/guides/ci.md": {"pocketgpu-report/", "candidates/", "outside/"},
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.probe.consoles.base import ProbeConsole
-from pocketgpu.probe.consoles.known import probe_console
+from pocketgpu.probe.consoles.known import CONSOLES, probe_console
 from pocketgpu.probe.files.sent import Sent
 from pocketgpu.probe.model.scene import Scene, Watch
 from pocketgpu.probe.scenes import NO_SCENE, SCENES, scene_of
@@ -26,17 +28,21 @@ from pocketgpu.wording import counted
 
 FOLDER: Final = "pocketgpu-probe"
 """The folder on the memory card."""
+WHAT_IF: Final = "it is a what-if: no console has another value than the default"
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,96}")
 _ANSWER: Final = ".answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file that was made, or why one was not. name: without `.pgc`."""
+    """A file that was made, or why one was not. name: without `.pgc`. place: of what was asked for: a path, or the
+    choice. before: whether it was in the folder already, and still is asked."""
 
     name: str
     size: int = 0
     reason: str = ""
+    place: str = ""
+    before: bool = False
 
 
 def console_of(choice: str) -> str:
@@ -49,7 +55,9 @@ def console_of(choice: str) -> str:
             return console
     if choice in CHOICES:
         raise UsageError(f"{choice} is a choice of programs, not of a GPU", hint="A probe has no part in it.")
-    raise UsageError(f"there is no choice {choice!r}", hint="'pocketgpu switches' lists them.")
+    close = difflib.get_close_matches(choice, CHOICES, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise UsageError(f"there is no choice {choice!r}", hint=f"{hint}'pocketgpu switches' lists them.")
 
 
 @lru_cache(maxsize=256)
@@ -76,7 +84,7 @@ def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeCons
     contents = contents_of(capture.open(path).trace)
     if contents.console != console.name:
         message = f"a capture of a {contents.console} does not run on a {console.name}"
-        raise UsageError(message, location=os.fspath(path))
+        raise UsageError(message, location=os.fspath(path), hint=f"Use --console {contents.console.lower()}.")
     if frame >= len(contents.frames):
         message = f"there is no frame {frame}: the capture has {counted(len(contents.frames), 'frame')}"
         raise UsageError(message, location=os.fspath(path))
@@ -85,8 +93,8 @@ def sent_of_capture(path: str | os.PathLike[str], frame: int, console: ProbeCons
 
 
 def choices_with_scenes(console: str) -> tuple[str, ...]:
-    """The choices of a console that have a scene."""
-    return tuple(name for name in OF_CONSOLE[console] if name in SCENES)
+    """The choices of a console that can be asked: they have a scene, and consoles may differ in them."""
+    return tuple(name for name in OF_CONSOLE[console] if name in SCENES and not CHOICES[name].what_if)
 
 
 def digest(data: bytes) -> str:
@@ -99,48 +107,87 @@ def write_folder(
     captures: Iterable[str | os.PathLike[str]] = (), *, frame: int = 0, most: int | None = None,
 ) -> Iterator[Written]:  # fmt: skip
     """Write the folder `pocketgpu-probe` into `target`: the program, a file for each choice and capture, and a text
-    that says what to do. What cannot be made is told and left out.
+    that says what to do. What cannot be made is told and left out; without anything that can, there is no folder. What
+    the folder had before stays, and is told at the end.
 
-    :raises UsageError: a choice has no scene, or the folder cannot be written.
+    :raises UsageError: a choice has no scene, the folder is for another console, or it cannot be written.
     """
     scenes = [_scene(choice, console) for choice in choices]
     folder = Path(target) / FOLDER
+    _check_folder(folder, console)
+    asked: list[tuple[str, str, Callable[[], Sent]]] = []
+    for one in scenes:
+        asked.append((one.choice, one.choice, partial(sent_of_scene, one, most)))
+    for path in captures:
+        name = _file_name(path, [name for name, _, _ in asked])
+        asked.append((name, os.fspath(path), partial(sent_of_capture, path, frame, console, most)))
+    names: set[str] = set()
+    for name, place, make in asked:
+        try:
+            data = make().encode()
+        except PocketGPUError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            yield Written(name, reason=f"{error.message}.{hint}" if hint else error.message, place=place)
+            continue
+        _write(folder, console, f"{name}.pgc", data, first=not names)
+        names.add(f"{name}.pgc")
+        yield Written(name, len(data), place=place)
+    if names:
+        yield from _from_before(folder, names)
+
+
+def _check_folder(folder: Path, console: ProbeConsole) -> None:
+    """A folder is for one console: both have a README, and read all files."""
+    for other in map(probe_console, CONSOLES):
+        if other.name != console.name and (folder / other.program).exists():
+            message = f"the folder is for a {other.name}: {other.program} is in it"
+            raise UsageError(message, location=str(folder), hint=f"Make the folder for a {console.name} elsewhere.")
+
+
+def _from_before(folder: Path, names: Collection[str]) -> Iterator[Written]:
+    """Files that were in the folder before: the program asks them, too."""
+    for path in sorted(folder.glob("*.pgc")):
+        if path.name not in names and not path.name.endswith(f"{_ANSWER}.pgc"):
+            yield Written(path.name.removesuffix(".pgc"), path.stat().st_size, place=str(path), before=True)
+
+
+def _write(folder: Path, console: ProbeConsole, name: str, data: bytes, *, first: bool) -> None:
+    """Write a file, and before the first one the program and the README."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        program = files("pocketgpu").joinpath("data", "probe", console.program).read_bytes()
-        (folder / console.program).write_bytes(program)
-        (folder / "README.txt").write_text(_readme(console), encoding="utf-8", newline="\r\n")
-        for scene in scenes:
-            yield _write(folder, scene.choice, partial(sent_of_scene, scene, most))
-        for path in captures:
-            name = _file_name(path)
-            yield _write(folder, name, partial(sent_of_capture, path, frame, console, most))
+        if first:
+            _begin(folder, console)
+        (folder / name).write_bytes(data)
     except OSError as error:
         raise UsageError(f"the folder cannot be written: {error.strerror or error}", location=str(folder)) from None
+
+
+def _begin(folder: Path, console: ProbeConsole) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    program = files("pocketgpu").joinpath("data", "probe", console.program).read_bytes()
+    (folder / console.program).write_bytes(program)
+    (folder / "README.txt").write_text(_readme(console), encoding="utf-8", newline="\r\n")
 
 
 def _scene(choice: str, console: ProbeConsole) -> Scene:
     scene = scene_of(choice)
     if console_of(choice) != console.name:
-        raise UsageError(f"{choice} is no choice of a {console.name}", hint="See --console.")
+        other = console_of(choice)
+        message = f"{choice} is no choice of a {console.name}, but of a {other}"
+        raise UsageError(message, hint=f"Use --console {other.lower()}.")
+    if CHOICES[choice].what_if:
+        raise UsageError(f"{choice} cannot be asked: {WHAT_IF}")
     if scene is None:
         reason = NO_SCENE.get(choice, "there is no scene in which its values can be told apart")
         raise UsageError(f"{choice} cannot be asked: {reason}")
     return scene
 
 
-def _file_name(path: str | os.PathLike[str]) -> str:
-    name = Path(path).name.partition(".")[0]
-    return name if _NAME.fullmatch(name) else "capture"
-
-
-def _write(folder: Path, name: str, make: Callable[[], Sent]) -> Written:
-    try:
-        data = make().encode()
-    except PocketGPUError as error:
-        return Written(name, reason=error.message)
-    (folder / f"{name}.pgc").write_bytes(data)
-    return Written(name, len(data))
+def _file_name(path: str | os.PathLike[str], taken: Collection[str]) -> str:
+    """The name of a recording's file: its own, with a number if another has it."""
+    stem = Path(path).name.partition(".")[0]
+    stem = stem if _NAME.fullmatch(stem) else "capture"
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def _readme(console: ProbeConsole) -> str:
@@ -150,8 +197,9 @@ This folder asks a console how its GPU behaves where documents disagree.
 
 1. Copy the folder {FOLDER} to the top of the console's memory card.
 2. {console.how_to_start}
-   It takes some minutes; the lower part of the screen tells what runs. The program
-   reads and writes this folder only, and nothing else of the card or the console.
+   It takes some minutes; {console.what_it_shows}
+   At the end it waits for START, or ten seconds. The program reads and writes this
+   folder only, and nothing else of the card or the console.
    If the console stops answering, hold its power button until it is off, and start
    the program again: it leaves out the file that it stopped in, and goes on.
 3. Bring the folder back to a computer and run
@@ -159,8 +207,15 @@ This folder asks a console how its GPU behaves where documents disagree.
        pocketgpu probe read {FOLDER} --evidence evidence.tsv
 
    It tells what the console answered. Please send evidence.tsv and the files
-   *{_ANSWER}.pgc to the project. They hold the pictures of these tests, the model and
-   the version of the system software, and nothing personal.
+   *{_ANSWER}.pgc to the project, where you got pocketgpu from. They hold the pictures
+   of these tests, the model and the version of the system software, and nothing
+   personal.
+
+The answer to a recording of your own is its picture on the console. To see where ours
+differs, and which choices could be the reason:
+
+       pocketgpu render {FOLDER}/NAME{_ANSWER}.pgc --out shown
+       pocketgpu doubts {FOLDER}/NAME.pgc --expect shown
 
 *.pgc           what the console is asked
 *{_ANSWER}.pgc    what it answered
@@ -171,6 +226,6 @@ The program is free (licence 0BSD) and comes without any warranty.
 
 
 __all__ = [
-    "FOLDER", "Written", "choices_with_scenes", "console_of", "digest", "sent_of_capture", "sent_of_scene",
+    "FOLDER", "WHAT_IF", "Written", "choices_with_scenes", "console_of", "digest", "sent_of_capture", "sent_of_scene",
     "write_folder",
 ]  # fmt: skip

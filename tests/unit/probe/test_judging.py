@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
-from pocketgpu.capture.formats.pgc.contents import Contents
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load
+from pocketgpu.capture.formats.pgc.encoder import encode
+from pocketgpu.capture.pgc import parse
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.choices import CHOICES, DEFAULTS
+from pocketgpu.probe import judging
 from pocketgpu.probe.evidence import COLUMNS, table
+from pocketgpu.probe.files import keys
 from pocketgpu.probe.files.answer import Answer
-from pocketgpu.probe.judging import Verdict, expected, judge
+from pocketgpu.probe.judging import Verdict, contradictions, expected, judge, judge_files, read_file
 from pocketgpu.probe.making import digest, sent_of_scene
 from pocketgpu.probe.scenes import SCENES
+
+DAY = 1_700_000_000
+"""When files of answers were written."""
 
 
 def answer_of(choice: str, value: str, /, **changes: object) -> Answer:
@@ -23,8 +33,8 @@ def answer_of(choice: str, value: str, /, **changes: object) -> Answer:
     sent = sent_of_scene(scene)
     ours = expected(scene.made, sent, {choice: value})
     answer = Answer(
-        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished", "", "",
-        "", ours.memory, ours.registers, ours.interrupts,
+        "one.answer.pgc", Contents("3DS"), choice, digest(sent.encode()), "3DS", "new", "a test", "finished",
+        ", ".join(ours.hung), ", ".join(ours.errors), "", ours.memory, ours.registers, ours.interrupts,
     )  # fmt: skip
     return replace(answer, **changes)  # type: ignore[arg-type]
 
@@ -66,7 +76,10 @@ def test_an_answer_that_nothing_agrees_with_names_the_nearest() -> None:
         ({"end": ""}, "does not say how it ended"),
         ({"digest": "0" * 64}, "another version of the scene"),
         ({"memory": {}}, "does not have all"),
-        ({"choice": ""}, "of a capture"),
+        ({"choice": ""}, "a picture of a recording"),
+        ({"choice": "", "end": "refused: a file for another console"}, "refused: a file for another console"),
+        ({"choice": "texture.filter"}, "a what-if"),
+        ({"choice": "texture.fraction"}, "a 3DS answered, and the choice is of a Switch"),
         ({"choice": "nonsense"}, "'nonsense' is no choice"),
         ({"choice": "guest.exceptions"}, "no choice that has a scene"),
     ],
@@ -74,6 +87,115 @@ def test_an_answer_that_nothing_agrees_with_names_the_nearest() -> None:
 def test_answers_that_say_nothing(changes: dict[str, object], reason: str) -> None:
     verdict = judge(answer_of("test.order", DEFAULTS["test.order"], **changes))
     assert reason in verdict.silent and not verdict.agree and not verdict.tells
+
+
+@pytest.mark.parametrize("choice", ["test.order", "transfer.both_tiling_flags"])
+@pytest.mark.parametrize("trouble", [{"hung": "P3D f0/e1, PPF f0/e2"}, {"errors": "E0E02BEE f0/e3"}])
+def test_what_fails_under_no_value_leaves_an_answer_silent(choice: str, trouble: dict[str, object]) -> None:
+    verdict = judge(answer_of(choice, DEFAULTS[choice], **trouble))
+    assert "under no value our machine fails as this one did" in verdict.silent and not verdict.tells
+    assert len(table([verdict], date(2026, 1, 2)).splitlines()) == 1
+
+
+def test_a_unit_that_hangs_tells_the_value_under_which_it_does() -> None:
+    """The places are those of the file that was sent."""
+    choice = "transfer.both_tiling_flags"
+    assert judge(answer_of(choice, "hang", hung="PPF f0/e17")).agree == ("hang",)
+    for value in CHOICES[choice].values:
+        assert judge(answer_of(choice, value)).agree == (value,)
+    for value in CHOICES["gsp.alignment"].values:
+        assert judge(answer_of("gsp.alignment", value)).agree == (value,)
+
+
+def file_of(folder: Path, choice: str, value: str, console: str, sent: str = "") -> Path:
+    """The file of what a console with this value answers. sent: the digest of what was sent, if it is not the scene."""
+    answer = answer_of(choice, value)
+    about = {
+        keys.ANSWER: keys.VERSION, keys.CHOICE: choice, keys.DIGEST: sent or answer.digest, keys.CONSOLE: console,
+        keys.MODEL: "new", keys.END: keys.FINISHED, keys.HUNG: answer.hung, keys.ERRORS: answer.errors,
+        keys.INTERRUPTS: ", ".join(f"{name} {count}" for name, count in answer.interrupts.items()),
+        keys.REGISTER: keys.listed(answer.registers.items()),
+    }  # fmt: skip
+    loads = tuple(Load(at, (data,)) for (at, _), data in answer.memory.items())
+    path = folder / f"{choice}.answer.pgc"
+    folder.mkdir(exist_ok=True)
+    told = {key: text for key, text in about.items() if text}
+    path.write_bytes(encode(Contents("3DS", about=told, frames=[FrameContents(loads)])))
+    os.utime(path, (DAY, DAY))
+    return path
+
+
+def test_a_damaged_answer_hinders_no_other(tmp_path: Path) -> None:
+    whole = file_of(tmp_path, "test.order", "depth-first", "3DS")
+    bad = tmp_path / "depth.bits.answer.pgc"
+    bad.write_bytes(whole.read_bytes()[:-3] + b"xyz")
+    damaged, told = judge_files([bad, whole])
+    assert damaged.damaged and damaged.choice == "depth.bits" and not damaged.tells
+    assert damaged.silent.startswith("unreadable: ") and "copy it again from the card" in damaged.silent
+    assert told.agree == ("depth-first",)
+
+
+def test_consoles_are_judged_apart_and_may_disagree(tmp_path: Path) -> None:
+    """What one console has is not taken for another's: with one stack for everything, both ends of loops leave the
+    same."""
+    one = [
+        file_of(tmp_path / "one", "shader.stacks", "single", "3DS, one"),
+        file_of(tmp_path / "one", "test.order", "depth-first", "3DS, one"),
+    ]
+    other = [
+        file_of(tmp_path / "other", "shader.loop_ends", "all", "3DS, other"),
+        file_of(tmp_path / "other", "test.order", "alpha-first", "3DS, other"),
+    ]
+    verdicts = list(judge_files([*one, *other]))
+    assert [found.agree for found in verdicts] == [("single",), ("depth-first",), ("all",), ("alpha-first",)]
+    assert contradictions(verdicts) == {
+        "test.order": {"3DS, one": ("depth-first",), "3DS, other": ("alpha-first",)}
+    }  # fmt: skip
+    assert not contradictions(verdicts[:2])
+
+
+def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = next(value for value in CHOICES["test.order"].values if value != DEFAULTS["test.order"])
+    paths = [
+        file_of(tmp_path, "test.order", other, "x"),
+        file_of(tmp_path, "transfer.both_tiling_flags", "hang", "x"),
+    ]
+    read: list[str] = []
+    monkeypatch.setattr(judging, "read_file", lambda name: (read.append(name), read_file(name))[1])
+    assert all(one.tells for one in judge_files(paths))
+    assert read == [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("choice", ["test.order", "gsp.alignment", "transfer.both_tiling_flags"])
+def test_an_answer_to_an_earlier_version_is_judged_with_what_was_sent(tmp_path: Path, choice: str) -> None:
+    """The earlier version has one frame more, in which nothing happens, so it is another file."""
+    contents = parse(sent_of_scene(SCENES[choice]).encode())
+    frames = [*contents.frames, FrameContents(())]
+    earlier = encode(replace(contents, frames=frames))
+    for value in CHOICES[choice].values:
+        path = file_of(tmp_path, choice, value, "3DS", digest(earlier))
+        (tmp_path / f"{choice}.pgc").write_bytes(earlier)
+        (verdict,) = judge_files([path])
+        assert verdict.agree == (value,), verdict
+    for other in (earlier[:-9], b""):
+        (tmp_path / f"{choice}.pgc").write_bytes(other)
+        (verdict,) = judge_files([path])
+        assert "another version of the scene" in verdict.silent and "run them on the console again" in verdict.silent
+
+
+def test_our_own_answers_are_no_evidence(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "test.order", "depth-first", "pocketgpu 1.2.3, emulating a 3DS, kernel 2.57.0")
+    (verdict,) = judge_files([path])
+    assert verdict.ours and verdict.tells
+    with pytest.raises(UsageError, match="pocketgpu's own") as caught:
+        table([verdict], date(2026, 1, 2))
+    assert "leave out --evidence" in str(caught.value.hint)
+
+
+def test_evidence_has_the_day_of_the_answer(tmp_path: Path) -> None:
+    verdicts = judge_files([file_of(tmp_path, "test.order", "depth-first", "3DS")])
+    row = table(verdicts, date(2026, 1, 2)).splitlines()[1]
+    assert row.endswith(f"\t{date.fromtimestamp(DAY).isoformat()}")
 
 
 def test_what_only_a_person_sees() -> None:

@@ -68,11 +68,14 @@ class Played:
 class ProgramView:
     """What a program that submits a capture sees. pictures: on the screens at the end of the last frame.
     interrupts: how often it was told the end of each unit, by name. registers: words that it read at the end, by
-    physical address."""
+    physical address. hung: names of what was started and did not end, in order; a unit on a 3DS, a channel on a Switch.
+    errors: what the system software refused or reported, in order: result codes, or a channel with its error's code."""
 
     pictures: Mapping[str, Screen]
     interrupts: Mapping[str, int]
     registers: Mapping[int, int]
+    hung: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

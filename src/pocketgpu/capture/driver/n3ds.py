@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _COUNTS = ("draws", "triangles", "fragments")
 _NEVER = sys.maxsize
+_WORD = 0xFFFFFFFF
 
 
 class N3DSDriver(Driver[N3DS]):
@@ -102,12 +103,15 @@ class N3DSDriver(Driver[N3DS]):
             self._submit(program)
             program.wait()
             self._end_frame()
+            if program.stopped:
+                self.frame = self.frame_count
         pictures = self.shown(self.frame_count - 1) if self.frame_count else {}
-        if self.trace.has_rest:
+        if self.trace.has_rest and not program.stopped:
             self._submit(program)
         read = {physical: self.machine.read_register(physical) for physical in registers}
         program.wait()
-        return ProgramView(pictures, dict(program.interrupts), read)
+        refused = tuple(f"{code & _WORD:08X}" for code in program.refused)
+        return ProgramView(pictures, dict(program.interrupts), read, tuple(program.hung), refused)
 
     def _submit(self, program: GspProgram) -> None:
         """The steps of the current frame, as a program has them done."""
@@ -117,6 +121,10 @@ class N3DSDriver(Driver[N3DS]):
                 program.submit(run, f"f{self.frame}/e{run.element}")
             else:
                 program.wait()
+                if program.stopped:
+                    return
+                if isinstance(run, NarrowWrite):
+                    program.begin(program.started_by(run.address, run.value))
                 self.do((run,))
 
     def do(self, runs: Sequence[Step]) -> None:

@@ -24,6 +24,7 @@ from pocketgpu.interruption import look
 from pocketgpu.maxwell.display.scan_out import picture_at, picture_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.error_codes import DEADLOCK, error_code
 from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.waits import SemaphoreWait
 from pocketgpu.pictures import Screen
@@ -69,6 +70,9 @@ class SwitchDriver(Driver[GM20B]):
     def __init__(self, trace: ChannelLog, machine: GM20B, loaded: Loaded | None = None) -> None:
         self.trace = trace
         self._loaded = loaded
+        self._hung: list[int] = []
+        self._errors: dict[int, int] | None = None
+        """By channel, in a run as a program; None in a replay."""
         self._starts: dict[int, list[int]] = {}
         self._ends: dict[int, list[int]] = {}
         for number, mapping in enumerate(trace.mappings):
@@ -143,6 +147,10 @@ class SwitchDriver(Driver[GM20B]):
         self.machine.run()
         waiting = [one for one in self.machine.channels.values() if one.waiting is not None]
         if not any(map(self._may_go_on, waiting)):
+            if self._errors is not None:
+                numbers = {id: number for number, id in self.channels.items()}
+                self._hung += [numbers[one.id] for one in waiting]
+                self._errors |= {numbers[one.id]: error_code(DEADLOCK) for one in waiting}
             self.machine.finish()
 
     def _may_go_on(self, channel: Channel) -> bool:
@@ -204,10 +212,19 @@ class SwitchDriver(Driver[GM20B]):
     def submit(self, number: int) -> None:
         """Submit the entries of submission `number`."""
         submission = self.trace.submissions[number]
+        before = self._faults() if self._errors is not None else {}
         try:
             self.machine.submit(submission.entries, channel=self.channel_of(submission.channel))
         except UsageError as error:
             raise self._refused(f"submissions[{number}]", error) from error
+        if self._errors is not None:
+            new = [id for id, count in self._faults().items() if count > before.get(id, 0)]
+            if new:
+                self._errors[submission.channel] = error_code(new[0])
+
+    def _faults(self) -> dict[str, int]:
+        """How often the machine reported each fault or hang."""
+        return {one.id: one.count for one in self.machine.events if one.kind != "warning"}
 
     def _map(self, number: int) -> None:
         record = self.trace.mappings[number]
@@ -268,15 +285,21 @@ class SwitchDriver(Driver[GM20B]):
             self.machine.events.report("warning", "present.fence", message, at=f"f{frame}")
 
     def play_as_program(self, registers: Sequence[int] = ()) -> ProgramView:
-        """As a replay, since channels take all that a program submits. interrupts: the values of syncpoints."""
+        """As a replay, since channels take all that a program submits. interrupts: the values of syncpoints. errors:
+        the last code that the system's driver notes of a channel."""
         if registers:
             raise UsageError("programs of a Switch cannot read registers")
+        self._errors = {}
         while self.frame < self.frame_count:
             self.play_frame()
         pictures = self.shown(self.frame_count - 1) if self.frame_count else {}
         self.play_rest()
         reached = self.machine.syncpoints.values()
-        return ProgramView(pictures, {f"syncpoint {id}": value for id, value in sorted(reached.items()) if value}, {})
+        raised = {f"syncpoint {id}": value for id, value in sorted(reached.items()) if value}
+        order = list(self.channels)
+        hung = tuple(f"CHANNEL{number}" for number in order if number in self._hung)
+        errors = tuple(f"CHANNEL{number} {self._errors[number]}" for number in order if number in self._errors)
+        return ProgramView(pictures, raised, {}, hung, errors)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def shown(self, frame: int) -> dict[str, Screen]:

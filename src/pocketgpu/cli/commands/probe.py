@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 80
 _MOST_ROWS: Final = 400
 """Rows of a text; JSON has all of them."""
+_MOST_NAMES: Final = 10
 _CONSOLES: Final = {"3ds": "3DS", "switch": "Switch"}
 
 
@@ -60,7 +61,8 @@ def make(
     """Write a folder for the memory card: the program, a file for each choice, and a README.
 
     CAPTURES are recordings: one frame of each is run on the console, too, and its picture comes back. The exit code is
-    1 if something that was named cannot be asked.
+    1 if something that was named cannot be asked, and 2 if nothing can; then no folder is written. A folder may be
+    added to: what was in it before stays.
     """
     from pocketgpu.probe.consoles.known import probe_console
     from pocketgpu.probe.making import FOLDER, choices_with_scenes, write_folder
@@ -72,26 +74,42 @@ def make(
     try:
         for one in write_folder(folder, provider, chosen, captures, frame=frame, most=most):
             written.append(one)
-            progress.show(f"{len(written)} of {len(chosen) + len(captures)}: {one.name}")
+            if not one.before:
+                progress.show(f"{len(written)} of {len(chosen) + len(captures)}: {one.name}")
     finally:
         terminal.clear_progress()
     place = str(Path(folder) / FOLDER)
     outcome.extra |= {
         "folder": place,
-        "files": [{"name": one.name, "bytes": one.size, "reason": one.reason or None} for one in written],
-    }
+        "files": [
+            {
+                "name": one.name, "bytes": one.size, "reason": one.reason or None, "before": one.before,
+                "place": one.place,
+            }
+            for one in written
+        ],
+    }  # fmt: skip
+    if all(one.reason for one in written):
+        first = written[0]
+        more = f" ({counted(len(written) - 1, 'other')} neither)" if len(written) > 1 else ""
+        raise UsageError(f"nothing can be asked{more}: {first.reason}", location=first.place)
     outcome.show = lambda: terminal.say(_made(place, written))
     if (names or captures) and any(one.reason for one in written):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
 def _made(place: str, written: list[Written]) -> str:
-    whole = [one for one in written if not one.reason]
-    size = sum(one.size for one in whole)
-    lines = [f"{place}: the program and {counted(len(whole), 'file')}, {counted(size, 'byte', form=',')}"]
+    new = [one for one in written if not one.reason and not one.before]
+    before = [one for one in written if one.before]
+    size = sum(one.size for one in new)
+    lines = [f"{place}: {counted(len(new), 'test')} ({counted(size, 'byte', form=',')}) and the program"]
+    if before:
+        names = ", ".join(one.name for one in before[:_MOST_NAMES])
+        more = f" and {len(before) - _MOST_NAMES} more" if len(before) > _MOST_NAMES else ""
+        lines.append(_wrapped(f"also in it from before: {names}{more}"))
     for one in written:
         if one.reason:
-            lines.append(fill(f"left out: {one.name}: {one.reason}", _WIDTH, subsequent_indent="  "))
+            lines.append(_wrapped(f"left out: {one.place}: {one.reason}"))
     lines.append("README.txt in it says what to do next.")
     return "\n".join(lines)
 
@@ -106,10 +124,11 @@ def read(outcome: Outcome, places: tuple[str, ...], evidence: str | None) -> Non
     """Judge the answers of a console: which value of each choice agrees with it.
 
     DIR is the folder that was on the memory card, FILES are its files *.answer.pgc. A value agrees if our machine, set
-    to it, leaves exactly the same. The exit code is 1 if no value agrees with an answer.
+    to it, leaves exactly the same. The exit code is 1 if no value agrees with an answer, or consoles disagree, and 3
+    if a file cannot be read; the others are judged all the same.
     """
     from pocketgpu.probe.evidence import table
-    from pocketgpu.probe.judging import answers_in, judge_files
+    from pocketgpu.probe.judging import answers_in, contradictions, judge_files
 
     found = list(answers_in(list(places)))
     if not found:
@@ -119,30 +138,65 @@ def read(outcome: Outcome, places: tuple[str, ...], evidence: str | None) -> Non
         verdicts = list(judge_files(found, lambda name, number: progress.show(f"{number} of {len(found)}: {name}")))
     finally:
         terminal.clear_progress()
-    outcome.extra["verdicts"] = [one.to_dict() for one in verdicts]
+    outcome.extra |= {
+        "verdicts": [one.to_dict() for one in verdicts],
+        "contradictions": {choice: dict(found) for choice, found in contradictions(verdicts).items()},
+    }
     if evidence is not None:
         write_file(Path(evidence), table(verdicts, date.today()).encode(), "--evidence")
     outcome.show = lambda: terminal.say(_judged(verdicts, evidence))
-    if any(one.nearest for one in verdicts):
+    if any(one.damaged for one in verdicts):
+        raise click.exceptions.Exit(ExitCode.UNREADABLE)
+    if any(one.nearest for one in verdicts) or contradictions(verdicts):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
 def _judged(verdicts: list[Verdict], evidence: str | None) -> str:
-    consoles = dict.fromkeys(one.console for one in verdicts if one.console)
-    lines = [fill(f"from: {console}", _WIDTH, subsequent_indent="  ") for console in consoles]
-    for one in verdicts[:_MOST_ROWS]:
-        lines += _lines(one)
+    from pocketgpu.probe.judging import contradictions
+
+    lines = []
+    shown = verdicts[:_MOST_ROWS]
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for one in shown:
+        groups.setdefault((one.console, one.model), []).append(one)
+    for (console, _), members in groups.items():
+        if console:
+            who = f"pocketgpu itself, not a console ({console})" if members[0].ours else console
+            lines.append(_wrapped(f"from: {who}"))
+        for one in members:
+            lines += _lines(one)
     if len(verdicts) > _MOST_ROWS:
         lines.append(f"... and {counted(len(verdicts) - _MOST_ROWS, 'further answer')}; --json has all")
-    tell = sum(one.tells for one in verdicts)
-    lines.append(f"{counted(len(verdicts), 'answer')}: {tell} tell the value, {len(verdicts) - tell} do not")
+    for choice, by_console in contradictions(verdicts).items():
+        said = "; ".join(f"{' and '.join(values)}: {console}" for console, values in by_console.items())
+        lines.append(_wrapped(f"answers disagree about {choice}: {said}"))
+    lines.append(_summary(verdicts))
     if evidence is not None:
         lines.append(f"evidence: {evidence}")
     return "\n".join(lines)
 
 
+def _summary(verdicts: list[Verdict]) -> str:
+    tell, pictures = sum(one.tells for one in verdicts), sum(one.picture for one in verdicts)
+    parts = [f"{tell} tell the value", f"{len(verdicts) - tell - pictures} do not"]
+    if pictures:
+        parts.append(counted(pictures, "is a picture", "are pictures"))
+    return f"{counted(len(verdicts), 'answer')}: {', '.join(parts)}"
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
 def _lines(one: Verdict) -> list[str]:
     name = one.choice or Path(one.file).name
+    if one.picture:
+        name = Path(one.file).name
+        text = f"{name}: a picture of a recording. To compare: pocketgpu render {name} --out shown"
+        scene = name.removesuffix(".answer.pgc")
+        return [_wrapped(f"{text}, then pocketgpu doubts {scene}.pgc --expect shown")]
+    if one.damaged:
+        return [_wrapped(f"{name}: {one.silent}")]
     if one.silent:
         return [fill(f"{name}: says nothing: {one.silent}", _WIDTH, subsequent_indent="    ")]
     if one.agree:

@@ -14,12 +14,14 @@ class ProbeConsole(Protocol):
     """A console that a probe runs on.
 
     name: as captures call it. program: the name of the program's file. how_to_start: how a person starts it, in one
-    sentence. most_memory: bytes of a sent file's memory that the program surely has room for.
+    sentence. what_it_shows: what a person sees and may be asked meanwhile, in a few sentences. most_memory: bytes of a
+    sent file's memory that the program surely has room for.
     """
 
     name: str
     program: str
     how_to_start: str
+    what_it_shows: str
     most_memory: int
 
     def prepare(self, contents: Contents, watch: Watch, *, most: int) -> Sent:

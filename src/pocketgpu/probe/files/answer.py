@@ -8,6 +8,7 @@ from typing import Final
 
 from pocketgpu.capture.formats.pgc.contents import Contents, Load, bytes_of
 from pocketgpu.capture.pgc import parse
+from pocketgpu.displayed import plain
 from pocketgpu.errors import CaptureError
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.probe.files import keys
@@ -18,7 +19,7 @@ _LONGEST_TEXT: Final = 400
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What an answer says. memory: by (address, bytes). seen: the value that a person saw."""
+    """What an answer says. Its texts are printable. memory: by (address, bytes). seen: the value that a person saw."""
 
     file: str
     contents: Contents
@@ -37,8 +38,13 @@ class Answer:
 
     @property
     def finished(self) -> bool:
-        """Whether the file ran to its end."""
-        return self.end == keys.FINISHED
+        """Whether the file ran to its end, or until too much hung, and what it left was read."""
+        return self.end in (keys.FINISHED, keys.STOPPED)
+
+    @property
+    def ours(self) -> bool:
+        """Whether our own machine ran the program, and no console."""
+        return self.console.startswith(keys.OURS)
 
 
 def read_answer(data: bytes, file: str = "") -> Answer:
@@ -56,7 +62,7 @@ def read_answer(data: bytes, file: str = "") -> Answer:
     except ValueError as error:
         raise CaptureError(f"the answer has a damaged list: {error}", file=file) from None
     texts = {
-        name: about.get(key, "")[:_LONGEST_TEXT]
+        name: plain(about.get(key, "")[:_LONGEST_TEXT])
         for name, key in (
             ("choice", keys.CHOICE), ("digest", keys.DIGEST), ("console", keys.CONSOLE),
             ("model", keys.MODEL), ("program", keys.PROGRAM),

@@ -29,8 +29,13 @@ MOVED: Final = "probe.moved"
 SEEN: Final = "probe.seen"
 
 FINISHED: Final = "finished"
+STOPPED: Final = "stopped: too many units that hang"
+"""The end of a file after which the program went no further; what there was by then was read."""
 NO_ANSWER: Final = "no answer"
 REFUSED: Final = "refused: "
+
+OURS: Final = "pocketgpu "
+"""How the text of a console begins if our own machine ran the program."""
 
 _SEPARATOR: Final = re.compile(r"[ ,]+")
 _HEX: Final = re.compile(r"[0-9A-Fa-f]{1,16}")

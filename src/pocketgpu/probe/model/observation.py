@@ -19,13 +19,15 @@ class Observation:
 
     pictures: by screen, RGB of shape (height, width, 3), at the end of the last frame. memory: by (address, bytes).
     registers: by address. interrupts: how often the program was told that a unit has finished, by the
-    unit's name; on a Switch the values of syncpoints.
+    unit's name; on a Switch the values of syncpoints. hung, errors: as in `ProgramView`.
     """
 
     pictures: Mapping[str, NDArray[np.uint8]]
     memory: Mapping[tuple[int, int], bytes]
     registers: Mapping[int, int]
     interrupts: Mapping[str, int]
+    hung: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
     def differences(self, other: Observation) -> tuple[str, ...]:
         """What is not the same in another observation of the same scene; what only one of them has is not compared."""
@@ -59,6 +61,8 @@ def observe(made: Made, switches: Mapping[str, str], evaluator: str = "llvm") ->
         memory={(at, size): bytes(machine.memory.read(at, size)) for at, size in watch.memory},
         registers={at: watch.bits_of(at, word) for at, word in seen.registers.items()},
         interrupts=seen.interrupts if watch.interrupts else {},
+        hung=seen.hung,
+        errors=seen.errors,
     )
 
 

@@ -74,6 +74,14 @@ def test_an_answer_is_read() -> None:
     assert found.registers == {0x10400018: 7} and found.interrupts == {"PSC0": 2}
 
 
+def test_texts_of_an_answer_are_printable() -> None:
+    """They come from strangers, and are shown in terminals."""
+    texts = {"end": "refused: \x1b]0;owned\x07", "console": "3DS\nfrom: another", "hung": "\x9b1m"}
+    found = read_answer(answer(answer="1", **texts))
+    assert all(text.isprintable() for text in (found.end, found.console, found.hung))
+    assert found.end.startswith("refused: ") and "owned" in found.end
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

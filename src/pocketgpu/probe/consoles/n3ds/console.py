@@ -25,6 +25,12 @@ class N3DSProbe:
     name = "3DS"
     program = "probe.3dsx"
     how_to_start = "Start the homebrew launcher, go to the folder pocketgpu-probe and start probe.3dsx."
+    what_it_shows = (
+        "the lower screen tells what runs.\n"
+        "   Where only a person can see the difference, it shows a picture on the upper screen\n"
+        "   and asks on the lower one what it is: press A, B, X or Y, or SELECT if you are not\n"
+        "   sure. It waits a minute for each."
+    )
     most_memory = 16 << 20
 
     def prepare(self, contents: Contents, watch: Watch, *, most: int) -> Sent:

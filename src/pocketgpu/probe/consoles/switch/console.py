@@ -18,6 +18,7 @@ class SwitchProbe:
     name = "Switch"
     program = "probe.nro"
     how_to_start = "Start the homebrew menu, go to the folder pocketgpu-probe and start probe.nro."
+    what_it_shows = "the screen tells what runs."
     most_memory = 128 << 20
 
     def prepare(self, contents: Contents, watch: Watch, *, most: int) -> Sent:

@@ -15,6 +15,7 @@ from pocketgpu.facts.switch.nvdrv import NvError, SubmitFlag
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.kernel.timeline import NANOSECONDS, Due
 from pocketgpu.guests.switch.services.nvdrv.device import Device, request
+from pocketgpu.maxwell.host.error_codes import ILLEGAL, PAGE_FAULT, TIMED_OUT, error_code
 from pocketgpu.maxwell.host.layout import CHANNEL_COUNT
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ _ERROR_NOTIFIER: Final = 3
 """The number of its event; 1 and 2 are of single-step debugging."""
 _EVENTS: Final = (1, 2, _ERROR_NOTIFIER)
 _NOTIFIED: Final = 0xFFFF
-_TIMED_OUT, _ILLEGAL, _PAGE_FAULT = 8, 13, 31
-"""Codes of errors in notifications. Source: NVIDIA's public nvgpu.h."""
-_KINDS: Final = {_PAGE_FAULT: 1, _ILLEGAL: 2, _TIMED_OUT: 4}
+_KINDS: Final = {PAGE_FAULT: 1, ILLEGAL: 2, TIMED_OUT: 4}
 """What GetErrorInfo calls them; 3 is of rejected lists. Source: deko3d's gpu_error.cpp."""
 
 
@@ -153,7 +152,7 @@ class GpuChannel(Device):
         """Tell the program of faults that are new."""
         for id, count in self._faults().items():
             if count > before.get(id, 0):
-                code = _TIMED_OUT if id == "channel.deadlock" else _PAGE_FAULT if "unmapped" in id else _ILLEGAL
+                code = error_code(id)
                 time = self.driver.kernel.time
                 self._error = time.now * NANOSECONDS // time.hertz, code
                 if self._notifies and (event := self.event(_ERROR_NOTIFIER)) is not None:

@@ -50,6 +50,19 @@ class Certainty(StrEnum):
         return _SAID[self]
 
 
+    @property
+    def explained(self) -> str:
+        """What the word means, for a legend."""
+        return _LEGEND.get(self, _SAID[self])
+
+
+_LEGEND: Final = {
+    Certainty.DOCUMENTED: "a document or a header says so",
+    Certainty.GUESSED: "an analogy, or the plain reading of a name",
+    Certainty.UNDECIDED: "the evidence for several values has the same weight",
+    Certainty.DEPARTS: "the evidence speaks for another value; the default has a reason",
+    Certainty.NOT_DOUBTED: "a what-if or a setting",
+}
 _SAID: Final = {
     Certainty.MEASURED: "measured on a console",
     Certainty.PROGRAMS: "shown by programs that run on consoles",
@@ -81,8 +94,9 @@ class Step:
     left: tuple[str, ...]
 
     def __str__(self) -> str:
-        said = ", ".join(f"{value} ({', '.join(who) or 'none'})" for value, who in self.speak)
-        return f"{self.rank}: {said}"
+        said = ", ".join(f"{value} ({', '.join(who)})" for value, who in self.speak if who)
+        silent = [value for value, who in self.speak if not who]
+        return f"{self.rank}: {said}" + (f"; none for {', '.join(silent)}" if silent else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pocketgpu.facts.choices.registers import about_register, patterns
 from pocketgpu.facts.choices.told import all_told, told
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.probe.making import choices_with_scenes
 
 EACH = pytest.mark.parametrize("choice", CHOICES.values(), ids=lambda choice: choice.name)
 STENCIL = CHOICES["test.stencil_write"]
@@ -187,7 +188,7 @@ def test_a_decision_has_the_steps_that_led_to_it(monkeypatch: pytest.MonkeyPatch
     documents, emulators = decision(QUESTION).steps
     assert documents.left == (FIRST, SECOND) and emulators.left == (FIRST,)
     assert str(documents) == "documented: alpha-first (GBATEK), depth-first (3dbrew)"
-    assert str(emulators) == "emulators: alpha-first (3Beans), depth-first (none)"
+    assert str(emulators) == "emulators: alpha-first (3Beans); none for depth-first"
 
 
 def test_a_value_that_loses_in_a_rank_stays_out() -> None:
@@ -224,7 +225,29 @@ def test_all_of_it_is_plain_data() -> None:
     assert [one["name"] for one in found] == list(CHOICES)
     for one in found:
         assert {row["value"] for row in one["evidence"]} <= {value["value"] for value in one["values"]}
-        assert (one["settles"] == "") == (one["certainty"] in ("measured", "not doubted"))
+        assert (one["settles"] == "") == (one["decided_by"] == "measured" or one["certainty"] == "not doubted")
+
+
+def test_what_asks_a_console_is_what_the_probe_can_ask() -> None:
+    for console, names in OF_CONSOLE.items():
+        have = {name for name in choices_with_scenes(console) if not CHOICES[name].what_if}
+        assert {name for name in names if told(CHOICES[name])["asks"]} == have
+    assert told(CHOICES["clear.raster_disabled"])["asks"] == (
+        "pocketgpu probe make DIR --console switch --choice clear.raster_disabled"
+    )
+
+
+def test_a_console_that_answered_leaves_nothing_to_settle_unless_others_disagree() -> None:
+    choice = CHOICES["transfer.average_bits"]
+    first = row("native", "measured", "console", choice.name, where="Old 3DS, 11.17; answer 1")
+    second = row("8", "measured", "console", choice.name, where="New 3DS, 11.17; answer 2")
+    assert told(choice)["settles"] == "a test on a 3DS" and told(choice)["consoles"] == []
+    one, both = told(choice, [first]), told(choice, [first, second])
+    assert (one["settles"], one["decided_by"]) == ("", "measured")
+    assert both["settles"] == "a test on a 3DS" and both["certainty"] == "undecided"
+    assert both["consoles"] == [
+        {"console": "Old 3DS, 11.17", "values": ["native"]}, {"console": "New 3DS, 11.17", "values": ["8"]},
+    ]  # fmt: skip
 
 
 # -- tables from outside ----------------------------------------------------------------------------------------------

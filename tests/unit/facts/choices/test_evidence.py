@@ -85,8 +85,8 @@ def test_no_row_stands_twice_and_the_order_is_that_of_the_choices() -> None:
 
 
 def test_names_of_bits_are_documents_and_hearsay_is_no_measurement() -> None:
-    """A header that names a bit documents it; only a program that needs a value shows it. Who tells of a test that
-    nobody can find has not measured."""
+    """A header that names a bit documents it; only a program that needs a value shows it. A test that
+    nobody can find is no measurement."""
     for choice, value in (("display.sync_bits", "polarity"), ("guest.performance_mode", "docked")):
         kinds = {one.kind for one in evidence.of_choice(choice) if one.value == value}
         assert Kind.DOCUMENTED in kinds and Kind.PROGRAM not in kinds

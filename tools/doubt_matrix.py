@@ -31,7 +31,7 @@ def rows(found: list[dict[str, Any]], folder: Path) -> Iterator[tuple[str, ...]]
     """The rows of the table, from the answers of `pocketgpu doubts --json`."""
     for capture in found:
         name = Path(capture["path"]).relative_to(folder).as_posix()
-        parted = {(one["switch"], one["value"]): one for one in capture["partings"]}
+        parted = {(one["choice"], one["value"]): one for one in capture["partings"]}
         for tried in capture["tried"]:
             choice, _, value = tried.partition("=")
             one = parted.get((choice, value))

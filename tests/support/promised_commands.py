@@ -63,7 +63,7 @@ COMMANDS: dict[str, str] = {
         "FILE VALUES --kernel -k --from --to --nan --most --text --grid --block --at --arg --shared --json --debug"
     ),
     "lsp": "--port --debug",
-    "switches": "NAMES --evidence --json --debug",
+    "switches": "NAMES --evidence --console --certainty --json --debug",
     "doctor": "--json --debug",
     "cache info": "--json --debug",
     "cache make": "--seconds --workers --json --debug",

@@ -69,7 +69,9 @@ def test_a_display_transfer_bit_by_bit(capsys: Any) -> None:
     assert main(["regs", "0x10400C10", "0x01001000"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "PPF_FLAGS   external register at 0x10400c10 (programs: 0x1ef00c10)"
-    assert any("3dbrew GPU/External Registers" in line and "the public documentation" in line for line in lines)
+    at = next(number for number, line in enumerate(lines) if "source: 3dbrew GPU/External Registers" in line)
+    assert "the public documentation" in " ".join(" ".join(lines[at : at + 2]).split())
+    assert max(map(len, lines)) <= 80
     rows = {
         line.split()[1]: " ".join(line.split()[2:]) for line in lines if line.startswith("    ") and line[4].isdigit()
     }
@@ -154,3 +156,12 @@ def test_every_certainty_has_words() -> None:
         assert (
             describe.explain(next(iter(block))).lines()[0].split("   ")[1].startswith(("internal", "external", "LCD"))
         )
+
+
+def test_a_register_with_choices_says_where_their_evidence_is(capsys: Any) -> None:
+    assert main(["regs", "DEPTHBUFFER_WRITE", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["registers"]
+    assert {"choice": "test.stencil_write", "default": "any", "certainty": "measured"} in found["choices"]
+    assert main(["regs", "DEPTHBUFFER_WRITE"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "who says what: pocketgpu switches test." in text and "test.stencil_write" in text.partition("who says")[2]

@@ -45,7 +45,7 @@ GPU = 0x5_0000_0000
 def test_what_is_known_of_a_choice_is_plain_data(tmp_path: Path) -> None:
     answers = tmp_path / "answers.tsv"
     answers.write_text(
-        "choice\tvalue\tkind\twho\twhat\twhere\tdate\ntest.order\tdepth-first\tmeasured\tconsole\t\t\t\n",
+        "choice\tvalue\tkind\twho\twhat\twhere\tdate\ntest.order\tdepth-first\tmeasured\tconsole\t\tNew 3DS, 11.17\t\n",
         encoding="utf-8",
     )
     order = CHOICES["test.order"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.inspect.model.rules import Rule
     from pocketgpu.inspect.rules.checker import Report
+
+_WIDTH: Final = 80
 
 
 @click.command()
@@ -97,13 +100,20 @@ def _report(capture: str, report: Report, notes: bool) -> str:
         rule = finding.rule
         if rule.severity == "note" and not notes:
             continue
-        lines.append(f"{rule.severity}: {finding}")
+        lines.append(_wrapped(f"{rule.severity}: {finding}", ""))
         if rule.severity != "note" and rule.id not in explained:
             explained.add(rule.id)
-            lines.append(f"    {rule.hint} ({rule.confidence}: {rule.source})")
+            lines.append(_wrapped(f"{rule.hint} ({rule.confidence}: {rule.source})", "    "))
     counts = [f"{count} {name}{'s' if count > 1 else ''}" for name, count in report.counts().items() if count]
     lines.append(f"{capture}: {', '.join(counts) or 'nothing found'} ({len(report.rules)} rules)")
     return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str) -> str:
+    """A text in lines that fit a terminal; --json has findings whole."""
+    return fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
+    )
 
 
 def _write_junit(path: str, capture: str, report: Report) -> None:

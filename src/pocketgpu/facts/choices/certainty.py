@@ -2,8 +2,11 @@
 
 Evidence has four ranks: measured on a console, shown by programs that run on consoles, documented, and done by
 emulators (which their pictures show, too). For each value the independent sources of each rank are counted; sources of
-one family count once. Values are compared from the strongest rank down: the first rank in which one value has more
-sources than every other decides. If none does, guesses do; if values are still equal, the choice is undecided.
+one family count once, and so do the answers of one console. Values are compared from the strongest rank down. The
+values with the most sources of a rank go on to the next one, the others are out. The rank that leaves one value
+decides, and the default is as certain as that rank. If no rank leaves one value, the choice is undecided. So two
+documents that disagree leave two values, and one emulator that has one of the two decides: the certainty is
+"one emulator".
 
     measured  program  documented  emulators  guess
        1         0         0           1        0     test.stencil_write=any, which is decided by the first rank
@@ -47,6 +50,19 @@ class Certainty(StrEnum):
         return _SAID[self]
 
 
+    @property
+    def explained(self) -> str:
+        """What the word means, for a legend."""
+        return _LEGEND.get(self, _SAID[self])
+
+
+_LEGEND: Final = {
+    Certainty.DOCUMENTED: "a document or a header says so",
+    Certainty.GUESSED: "an analogy, or the plain reading of a name",
+    Certainty.UNDECIDED: "the evidence for several values has the same weight",
+    Certainty.DEPARTS: "the evidence speaks for another value; the default has a reason",
+    Certainty.NOT_DOUBTED: "a what-if or a setting",
+}
 _SAID: Final = {
     Certainty.MEASURED: "measured on a console",
     Certainty.PROGRAMS: "shown by programs that run on consoles",
@@ -67,8 +83,20 @@ RANKS: Final[Sequence[frozenset[Kind]]] = (
 )
 """The kinds of evidence of each rank, the strongest rank first."""
 _OF_RANK: Final = (Certainty.MEASURED, Certainty.PROGRAMS, Certainty.DOCUMENTED, Certainty.EMULATORS, Certainty.GUESSED)
-_EMULATORS: Final = _OF_RANK.index(Certainty.EMULATORS)
-_GUESSES: Final = _OF_RANK.index(Certainty.GUESSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one rank does: who speaks for which of the values that were left, and which of them it leaves."""
+
+    rank: str
+    speak: tuple[tuple[str, tuple[str, ...]], ...]
+    left: tuple[str, ...]
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{value} ({', '.join(who)})" for value, who in self.speak if who)
+        silent = [value for value, who in self.speak if not who]
+        return f"{self.rank}: {said}" + (f"; none for {', '.join(silent)}" if silent else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +104,14 @@ class Decision:
     """What evidence decides.
 
     values: the value that it decides, or several of equal weight; empty without any evidence. certainty: by which rank.
-    against: the strongest kind of evidence for another value, if there is any.
+    against: the strongest kind of evidence for another value, if there is any. steps: the ranks in which a value that
+    was left has a source, up to the one that decides.
     """
 
     values: tuple[str, ...]
     certainty: Certainty
     against: Kind | None
+    steps: tuple[Step, ...] = ()
 
     @property
     def value(self) -> str | None:
@@ -96,24 +126,35 @@ def decision(choice: Choice, further: Iterable[Evidence] = ()) -> Decision:
         left out.
     """
     rows = _counted((*of_choice(choice.name), *(row for row in further if row.choice == choice.name)))
-    weights = {value: _weight([row for row in rows if row.value == value]) for value in choice.values}
-    best = max(weights.values())
-    values = tuple(value for value in choice.values if weights[value] == best) if any(best) else ()
-    others = [row.kind for row in rows if row.value not in values]
-    against = min(others, key=[*Kind].index, default=None)
+    left, steps, count = choice.values, [], 0
+    for name, kinds in zip(_OF_RANK, RANKS, strict=True):
+        speak = {value: [row for row in rows if row.value == value and row.kind in kinds] for value in left}
+        if not any(speak.values()):
+            continue
+        counts = {value: _independent(found) for value, found in speak.items()}
+        count = max(counts.values())
+        left = tuple(value for value in left if counts[value] == count)
+        said = tuple((value, tuple(dict.fromkeys(_who(row) for row in found))) for value, found in speak.items())
+        steps.append(Step(name, said, left))
+        if len(left) == 1:
+            break
+    values = left if steps else ()
+    against = min((row.kind for row in rows if row.value not in values), key=[*Kind].index, default=None)
     if choice.what_if:
         return Decision((choice.default,), Certainty.NOT_DOUBTED, against)
-    if len(values) != 1:
-        return Decision(values, Certainty.UNDECIDED if any(best[:_GUESSES]) else Certainty.GUESSED, against)
-    rivals = [weight for value, weight in weights.items() if value not in values]
-    rank = min(
-        rank for rank, count in enumerate(best)
-        if count and all(count > weight[rank] or best[:rank] > weight[:rank] for weight in rivals)
-    )  # fmt: skip
-    certain = _OF_RANK[rank]
-    if rank == _EMULATORS and best[rank] == 1:
-        certain = Certainty.ONE_EMULATOR
-    return Decision(values, certain, against)
+    return Decision(values, _certain(steps, count), against, tuple(steps))
+
+
+def _certain(steps: Sequence[Step], count: int) -> Certainty:
+    """How certain the last step makes what is left; count: the sources of a value in it."""
+    if not steps:
+        return Certainty.GUESSED
+    last = steps[-1]
+    if len(last.left) > 1:
+        return Certainty.GUESSED if steps[0].rank == Certainty.GUESSED else Certainty.UNDECIDED
+    if last.rank == Certainty.EMULATORS and count == 1:
+        return Certainty.ONE_EMULATOR
+    return Certainty(last.rank)
 
 
 def decided(choice: Choice, further: Iterable[Evidence] = ()) -> str | None:
@@ -140,13 +181,13 @@ def _counted(rows: Sequence[Evidence]) -> list[Evidence]:
     return [row for row in rows if row.who.newer not in names]
 
 
-def _weight(rows: Sequence[Evidence]) -> tuple[int, ...]:
-    """How many independent sources a value has in each rank."""
-    weight = []
-    for kinds in RANKS:
-        families = {row.who.family: row.who.independent for row in rows if row.kind in kinds}
-        weight.append(sum(families.values()))
-    return tuple(weight)
+def _independent(rows: Iterable[Evidence]) -> int:
+    """How many independent sources some rows have."""
+    return sum({row.origin: row.who.independent for row in rows}.values())
+
+
+def _who(row: Evidence) -> str:
+    return row.console or row.who.name
 
 
 @cache
@@ -154,7 +195,7 @@ def _reasons() -> dict[str, str]:
     return {name: text for name, text in table_rows("reasons.tsv") if name in CHOICES}
 
 
-__all__ = ["RANKS", "Certainty", "Decision", "certainty", "decided", "decision", "reason"]
+__all__ = ["RANKS", "Certainty", "Decision", "Step", "certainty", "decided", "decision", "reason"]
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,10 @@ in recordings, `sources.tsv` who they come from. All evidence tables have the sa
     where           a page, a program, a recording, or a console and its software
     date            of the observation or of the page, as precise as it is known: 2017, 2017-09, 2017-09-03; or empty
 
-`parse()` reads such a table from a file, for example the answers that a console gave.
+What a source can know ties it to kinds of evidence: an analogy can only guess, and what a header names is documented.
+
+`parse()` reads a table from outside. Such a table holds answers of consoles and nothing else: who says what in public
+is in the package's own tables, where others can check it. `where` begins with the console, up to the first semicolon.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ MOST_BYTES: Final = 1 << 20
 MOST_LETTERS: Final = 500
 """The longest cell that `parse()` takes."""
 _DATE: Final = re.compile(r"\d{4}(-\d\d){0,2}")
+_CONSOLE: Final = "console"
+"""The source of a console's own answers."""
 _TABLES: Final = ("evidence.tsv", "pictures.tsv")
 
 
@@ -56,13 +61,15 @@ class Source:
     """Who says something.
 
     family: sources of one family share their origin, and count once. independent: how many sources this one stands
-    for. newer: the source that replaced this one: where that says something, this one does not count.
+    for. newer: the source that replaced this one: where that says something, this one does not count. kinds: the kinds
+    of evidence that it can give; a guess can come from any source.
     """
 
     name: str
     family: str
     independent: int
     newer: str
+    kinds: frozenset[Kind]
     title: str
     url: str
 
@@ -78,6 +85,18 @@ class Evidence:
     what: str
     where: str
     date: str
+
+    @property
+    def origin(self) -> str:
+        """What counts once: the family of the source, or the console that answered."""
+        if self.who.name != _CONSOLE:
+            return self.who.family
+        return f"{_CONSOLE}: {self.console}"
+
+    @property
+    def console(self) -> str:
+        """The console whose answer this is; "" if it is none."""
+        return self.where.partition(";")[0].strip() if self.who.name == _CONSOLE else ""
 
     def __str__(self) -> str:
         """As text, without choice and value: "measured, Citra's tests (2017-06-27): freezes [https://...]"."""
@@ -99,8 +118,9 @@ def sources() -> Mapping[str, Source]:
     """All sources by their names."""
     found = {}
     for cells in table_rows("sources.tsv"):
-        name, family, independent, newer, title, url = cells
-        found[name] = Source(name, family or name, int(independent or "1"), newer, title, url)
+        name, family, independent, newer, kinds, title, url = cells
+        can = frozenset({Kind.GUESS, *(Kind(kind) for kind in kinds.split())})
+        found[name] = Source(name, family or name, int(independent or "1"), newer, can, title, url)
     return found
 
 
@@ -110,10 +130,11 @@ def of_choice(name: str) -> tuple[Evidence, ...]:
 
 
 def parse(path: str | os.PathLike[str]) -> tuple[Evidence, ...]:
-    """The rows of a table of evidence in a file.
+    """The rows of a table of evidence in a file: what consoles answered.
 
     :raises OSError: the file cannot be read.
-    :raises ValueError: the file is no such table; the message names the line and what is wrong.
+    :raises ValueError: the file is no such table, or a row is no answer of a console; the message names the line and
+        what is wrong.
     """
     with open(path, "rb") as file:
         data = file.read(MOST_BYTES + 1)
@@ -123,21 +144,25 @@ def parse(path: str | os.PathLike[str]) -> tuple[Evidence, ...]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"it is not text in UTF-8: byte {error.start}") from error
-    return read(text.removeprefix("\N{BYTE ORDER MARK}"))
+    return _rows(text.removeprefix("\N{BYTE ORDER MARK}"), outside=True)
 
 
 def read(text: str) -> tuple[Evidence, ...]:
-    """The rows of a table of evidence.
+    """The rows of a table of evidence of the package.
 
     :raises ValueError: the text is no such table; the message names the line and what is wrong.
     """
+    return _rows(text, outside=False)
+
+
+def _rows(text: str, *, outside: bool) -> tuple[Evidence, ...]:
     numbered = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line and line[0] != "#"]
     if not numbered or tuple(numbered[0][1].split("\t")) != COLUMNS:
         raise ValueError(f"its first line must have the columns {', '.join(COLUMNS)}, with tabs between them")
     found = []
     for number, line in numbered[1:]:
         try:
-            found.append(_evidence(line))
+            found.append(_evidence(line, outside))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
     return tuple(found)
@@ -152,7 +177,7 @@ def write(rows: tuple[Evidence, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _evidence(line: str) -> Evidence:
+def _evidence(line: str, outside: bool) -> Evidence:
     """One row. Raises ValueError for what a table must not hold."""
     from pocketgpu.facts.choices import check
 
@@ -166,8 +191,15 @@ def _evidence(line: str) -> Evidence:
     if kind not in {*Kind}:
         raise ValueError(f"there is no kind {kind!r}; kinds are {', '.join(Kind)}")
     source = sources().get(who)
+    if outside and (who != _CONSOLE or kind != Kind.MEASURED or not where.partition(";")[0].strip()):
+        raise ValueError(
+            f"{who!r} is the source, of the kind {kind!r}; evidence from outside is what was {str(Kind.MEASURED)!r} by "
+            f"a {_CONSOLE!r}, with the console in the column 'where'"
+        )
     if source is None:
-        raise ValueError(f"there is no source {who!r}; sources are {', '.join(sources())}")
+        raise ValueError(f"there is no source {who!r}; sources.tsv has all of them")
+    if kind not in source.kinds:
+        raise ValueError(f"{who!r} cannot give the kind {kind!r}; its kinds are {', '.join(sorted(source.kinds))}")
     if date and not _DATE.fullmatch(date):
         raise ValueError(f"{date!r} is no date such as 2026-11-29")
     return Evidence(choice, value, Kind(kind), source, what, where, date)

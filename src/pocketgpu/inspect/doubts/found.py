@@ -38,7 +38,7 @@ class Parting(Displayed):
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON."""
         found: dict[str, Any] = {
-            "switch": self.choice, "value": self.value, "pixels": self.pixels, "frames": self.frames,
+            "choice": self.choice, "value": self.value, "pixels": self.pixels, "frames": self.frames,
             "first": str(self.first),
         }  # fmt: skip
         return found if self.wrong is None else found | {"wrong": self.wrong}
@@ -216,7 +216,7 @@ class CaptureDoubts(Displayed):
             "tried": [f"{choice}={value}" for choice, value in self.tried],
             "partings": [one.to_json() for one in self.partings],
             "failed": [
-                {"switch": choice, "value": value, "message": message}
+                {"choice": choice, "value": value, "message": message}
                 for (choice, value), message in self.failed.items()
             ],
             "replayed": self.work.to_json(),
@@ -269,7 +269,7 @@ class DoubtMatrix(Displayed):
         return {
             "rows": [
                 {
-                    "switch": choice, "value": value,
+                    "choice": choice, "value": value,
                     "pixels": [self.cell((choice, value), capture) for capture in self.captures],
                 }
                 for choice, value in self.rows

@@ -44,7 +44,7 @@ class Doubt(Displayed):
         from pocketgpu.facts.choices.certainty import certainty
 
         sure = certainty(CHOICES[self.choice])
-        return f"{self.reason} (the choice {self.choice}; certainty of its default: {sure})"
+        return f"{self.reason} (choice {self.choice}; certainty: {sure})"
 
     def __str__(self) -> str:
         return f"{self.choice}: {self.reason}"

@@ -136,7 +136,7 @@ class Explanation(Displayed):
             "known": register.known,
             "fields": [_field_data(field, self.word) for field in register.fields],
             "choices": [
-                {"switch": choice.name, "default": choice.default, "certainty": str(certainty(choice))}
+                {"choice": choice.name, "default": choice.default, "certainty": str(certainty(choice))}
                 for choice in about_register(register.block.name, register.name)
             ],
         }
@@ -157,9 +157,14 @@ class Explanation(Displayed):
         if access := _access(register):
             lines.append(f"    {access}")
         source = register.source or "none"
-        lines.append(f"    source: {source}; certainty: {register.certainty} ({CERTAINTY_TEXT[register.certainty]})")
-        for choice in about_register(register.block.name, register.name):
+        said = f"    source: {source}; certainty: {register.certainty} ({CERTAINTY_TEXT[register.certainty]})"
+        lines += _wrapped(said, _LINE, "        ")
+        choices = about_register(register.block.name, register.name)
+        for choice in choices:
             lines += hanging("    choice: ", f"{choice.name}={choice.default}, {certainty(choice)}. {choice.doc}")
+        if choices:
+            names = " ".join(choice.name for choice in choices)
+            lines += hanging("    who says what: ", f"pocketgpu switches {names}")
         lines.append("")
         if self.word is not None:
             lines.append(f"value {self.word:#010x}")
@@ -242,10 +247,11 @@ def hanging(start: str, text: str, note: str = "") -> list[str]:
     return [f"{start}{lines[0]}".rstrip(), *(f"{'':{len(start)}}{line}" for line in lines[1:])]
 
 
-def _wrapped(text: str, room: int) -> list[str]:
+def _wrapped(text: str, room: int, indent: str = "") -> list[str]:
+    """A text in lines; those after the first are indented."""
     if len(text) <= room:
         return [text]
-    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _described(register: Register) -> int:

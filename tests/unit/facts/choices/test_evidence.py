@@ -16,15 +16,15 @@ from pocketgpu.facts.choices.registers import about_register, patterns
 from pocketgpu.facts.choices.told import all_told, told
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.probe.making import choices_with_scenes
 
 EACH = pytest.mark.parametrize("choice", CHOICES.values(), ids=lambda choice: choice.name)
 STENCIL = CHOICES["test.stencil_write"]
 HEAD = "\t".join(COLUMNS)
 
 
-def row(value: str, kind: str, who: str, choice: str = "test.order") -> Evidence:
-    (found,) = evidence.read(f"{HEAD}\n{choice}\t{value}\t{kind}\t{who}\t\t\t\n")
-    return found
+def row(value: str, kind: str, who: str, choice: str = "test.order", where: str = "") -> Evidence:
+    return Evidence(choice, value, Kind(kind), evidence.sources()[who], "", where, "")
 
 
 # -- the defaults -----------------------------------------------------------------------------------------------------
@@ -53,7 +53,8 @@ def test_what_was_measured_decides_against_the_wiki() -> None:
     """Programs and a measurement against one document: the case that the rule was written for."""
     kinds = {(one.value, one.kind) for one in evidence.of_choice(STENCIL.name)}
     assert {("any", Kind.MEASURED), ("any", Kind.PROGRAM), ("stencil", Kind.DOCUMENTED)} <= kinds
-    assert decision(STENCIL) == certainty.Decision(("any",), Certainty.MEASURED, Kind.DOCUMENTED)
+    found = decision(STENCIL)
+    assert (found.value, found.certainty, found.against) == ("any", Certainty.MEASURED, Kind.DOCUMENTED)
     assert STENCIL.default == "any"
 
 
@@ -81,6 +82,27 @@ def test_no_row_stands_twice_and_the_order_is_that_of_the_choices() -> None:
         assert one.kind is not Kind.PICTURE, "pictures have their own table"
         if one.kind is Kind.MEASURED:
             assert one.where, f"a measurement without a place where it is told: {one}"
+
+
+def test_names_of_bits_are_documents_and_hearsay_is_no_measurement() -> None:
+    """A header that names a bit documents it; only a program that needs a value shows it. A test that
+    nobody can find is no measurement."""
+    for choice, value in (("display.sync_bits", "polarity"), ("guest.performance_mode", "docked")):
+        kinds = {one.kind for one in evidence.of_choice(choice) if one.value == value}
+        assert Kind.DOCUMENTED in kinds and Kind.PROGRAM not in kinds
+    assert certainty.certainty(CHOICES["fill.null_start"]) is Certainty.GUESSED
+    assert certainty.certainty(CHOICES["geometry.output_banks"]) is Certainty.PROGRAMS
+
+
+def test_sources_give_the_kinds_that_they_can_know() -> None:
+    sources = evidence.sources()
+    assert sources["analogy"].kinds == sources["plain reading"].kinds == {Kind.GUESS}
+    given = {(one.who.name, one.kind) for choice in CHOICES.values() for one in evidence.of_choice(choice.name)}
+    for name, source in sources.items():
+        unused = {kind for kind in source.kinds - {Kind.GUESS, Kind.PICTURE} if (name, kind) not in given}
+        assert unused <= ({Kind.MEASURED} if name == "console" else set()), f"{name} never gives {unused}"
+    with pytest.raises(ValueError, match="line 2: 'analogy' cannot give the kind 'measured'; its kinds are guess"):
+        evidence.read(f"{HEAD}\ntest.order\talpha-first\tmeasured\tanalogy\t\t\t\n")
 
 
 def test_pictures_name_recordings_and_figures() -> None:
@@ -150,13 +172,41 @@ def test_one_source_of_a_rank_outweighs_all_below(rank: int, monkeypatch: pytest
         ([(FIRST, "documented", "3dbrew"), (SECOND, "documented", "3dbrew 2013")], FIRST, Certainty.DOCUMENTED),
         ([(FIRST, "emulator", "Azahar"), (SECOND, "documented", "3dbrew 2013")], SECOND, Certainty.DOCUMENTED),
         # One name for several emulators counts as several.
-        ([(FIRST, "emulator", "emulators"), (SECOND, "emulator", "one emulator")], FIRST, Certainty.EMULATORS),
+        ([(FIRST, "emulator", "Switch emulators"), (SECOND, "emulator", "a Switch emulator")],
+         FIRST, Certainty.EMULATORS),
     ],
 )  # fmt: skip
 def test_the_rule(
     rows: list[tuple[str, str, str]], value: str | None, sure: Certainty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert decides(rows, monkeypatch) == (value, sure)
+
+
+def test_a_decision_has_the_steps_that_led_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(FIRST, "documented", "GBATEK"), (SECOND, "documented", "3dbrew"), (FIRST, "emulator", "3Beans")]
+    monkeypatch.setattr(certainty, "of_choice", lambda name: tuple(row(*one) for one in rows))
+    documents, emulators = decision(QUESTION).steps
+    assert documents.left == (FIRST, SECOND) and emulators.left == (FIRST,)
+    assert str(documents) == "documented: alpha-first (GBATEK), depth-first (3dbrew)"
+    assert str(emulators) == "emulators: alpha-first (3Beans); none for depth-first"
+
+
+def test_a_value_that_loses_in_a_rank_stays_out() -> None:
+    """Two emulators for one value each; the third has a guess only, which then counts no more."""
+    found = decision(CHOICES["transfer.linear_scale"])
+    assert set(found.values) == {"as-tiled", "refuse"} and found.certainty is Certainty.UNDECIDED
+    assert [set(step.left) for step in found.steps] == [{"as-tiled", "refuse"}]
+
+
+def test_each_console_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several answers of one console are one source, and consoles that disagree leave the choice open."""
+    old, new = "Old 3DS, 11.17", "New 3DS, 11.17"
+    rows = [row(FIRST, "measured", "console", where=f"{old}; answer {number}") for number in range(3)]
+    rows += [row(SECOND, "measured", "console", where=f"{new}; answer 9")]
+    monkeypatch.setattr(certainty, "of_choice", lambda name: ())
+    assert decision(QUESTION, rows).values == (FIRST, SECOND)
+    rows += [row(SECOND, "measured", "console", where="New 3DS XL, 11.17; answer 10")]
+    assert decision(QUESTION, rows).value == SECOND
 
 
 def test_further_evidence_can_decide() -> None:
@@ -175,7 +225,29 @@ def test_all_of_it_is_plain_data() -> None:
     assert [one["name"] for one in found] == list(CHOICES)
     for one in found:
         assert {row["value"] for row in one["evidence"]} <= {value["value"] for value in one["values"]}
-        assert (one["settles"] == "") == (one["certainty"] in ("measured", "not doubted"))
+        assert (one["settles"] == "") == (one["decided_by"] == "measured" or one["certainty"] == "not doubted")
+
+
+def test_what_asks_a_console_is_what_the_probe_can_ask() -> None:
+    for console, names in OF_CONSOLE.items():
+        have = {name for name in choices_with_scenes(console) if not CHOICES[name].what_if}
+        assert {name for name in names if told(CHOICES[name])["asks"]} == have
+    assert told(CHOICES["clear.raster_disabled"])["asks"] == (
+        "pocketgpu probe make DIR --console switch --choice clear.raster_disabled"
+    )
+
+
+def test_a_console_that_answered_leaves_nothing_to_settle_unless_others_disagree() -> None:
+    choice = CHOICES["transfer.average_bits"]
+    first = row("native", "measured", "console", choice.name, where="Old 3DS, 11.17; answer 1")
+    second = row("8", "measured", "console", choice.name, where="New 3DS, 11.17; answer 2")
+    assert told(choice)["settles"] == "a test on a 3DS" and told(choice)["consoles"] == []
+    one, both = told(choice, [first]), told(choice, [first, second])
+    assert (one["settles"], one["decided_by"]) == ("", "measured")
+    assert both["settles"] == "a test on a 3DS" and both["certainty"] == "undecided"
+    assert both["consoles"] == [
+        {"console": "Old 3DS, 11.17", "values": ["native"]}, {"console": "New 3DS, 11.17", "values": ["8"]},
+    ]  # fmt: skip
 
 
 # -- tables from outside ----------------------------------------------------------------------------------------------
@@ -200,8 +272,11 @@ def test_a_table_is_read_and_written(tmp_path: Path) -> None:
         (f"{HEAD}\ntest.ordr\ta\tmeasured\tconsole\t\t\t\n", "line 2: There is no choice 'test.ordr'"),
         (f"{HEAD}\ntest.order\tsideways\tmeasured\tconsole\t\t\t\n", "has no value 'sideways'"),
         (f"{HEAD}\ntest.order\talpha-first\tseen\tconsole\t\t\t\n", "there is no kind 'seen'"),
-        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tnobody\t\t\t\n", "there is no source 'nobody'"),
-        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tconsole\t\t\tyesterday\n", "'yesterday' is no date"),
+        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tnobody\t\tOld 3DS\t\n", "'nobody' is the source, of the kind"),
+        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tfincs\t\tOld 3DS\t\n", "evidence from outside is what was"),
+        (f"{HEAD}\ntest.order\talpha-first\tguess\tconsole\t\tOld 3DS\t\n", "of the kind 'guess'"),
+        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tconsole\t\t; answer 9\t\n", "in the column 'where'"),
+        (f"{HEAD}\ntest.order\talpha-first\tmeasured\tconsole\t\tOld 3DS\tyesterday\n", "'yesterday' is no date"),
         (f"{HEAD}\ntest.order\talpha-first\tmeasured\tconsole\t\x1b[31m\t\t\n", "control characters"),
         (f"{HEAD}\ntest.order\talpha-first\tmeasured\tconsole\t{'x' * 501}\t\t\n", "more than 500 letters"),
     ],

@@ -9,7 +9,9 @@ from typing import Any
 
 import pocketgpu
 from pocketgpu.cli import main
-from pocketgpu.facts.choices import CHOICES, choose, departures, parse
+from pocketgpu.cli.commands.switches import switches
+from pocketgpu.facts.choices import CHOICES, OF_CONSOLE, choose, departures, parse
+from pocketgpu.facts.choices.certainty import Certainty, certainty
 
 MACHINES = [Path(pocketgpu.__file__).parent / room for room in ("pica", "maxwell", "guests")]
 
@@ -48,6 +50,57 @@ def test_the_list_shows_all_of_them(capsys: Any) -> None:
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)["switches"]] == list(CHOICES)
 
 
+def test_the_list_has_heads_a_legend_and_filters(capsys: Any) -> None:
+    assert main(["switches"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"{len(CHOICES)} choices.")
+    for sure in {str(certainty(choice)) for choice in CHOICES.values()}:
+        (line,) = (line for line in text.split("\n\n")[0].splitlines() if f" [{sure}] " in line)
+        assert int(line.split()[0]) == text.count(f"[{sure}]") - 1, "the legend counts what follows"
+    heads = [line for line in text.splitlines() if line.startswith(("Choices of", "What programs"))]
+    assert heads[0] == f"Choices of the 3DS: {len(OF_CONSOLE['3DS'])}" and len(heads) == 3
+    wanted = ("--certainty", "one-emulator", "--certainty", "programs")
+    assert main(["switches", "--console", "switch", *wanted, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["switches"]
+    assert {one["name"] for one in found} == {
+        name for name in OF_CONSOLE["Switch"] if str(certainty(CHOICES[name])) in ("one emulator", "programs")
+    }
+    assert main(["switches", "texture.filter", "--certainty", "undecided"]) == 0
+    assert "0 choices" in capsys.readouterr().out
+
+
+def test_every_certainty_can_be_asked_for() -> None:
+    (option,) = (one for one in switches.params if one.name == "certainties")
+    assert [str(one).replace(" ", "-") for one in Certainty] == [*option.to_info_dict()["type"]["choices"]]
+
+
+def test_what_is_known_fits_a_terminal(tmp_path: Path, capsys: Any) -> None:
+    """Only an address that is longer than a line makes a longer one: it can be copied whole."""
+    answers = tmp_path / "answers.tsv"
+    where = f"New 3DS, system 11.17, a long name of a place; answer {'0123456789ABCDEF' * 4}"
+    head = "choice\tvalue\tkind\twho\twhat\twhere\tdate\n"
+    answers.write_text(f"{head}test.order\talpha-first\tmeasured\tconsole\t\t{where}\t\n")
+    assert main(["switches", *CHOICES, "--evidence", str(answers)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert not [line for line in lines if len(line) > 80 and not line.strip().startswith("https://")]
+    assert not [line for line in lines if len(line) > 80 and " " in line.strip()]
+
+
+def test_a_certainty_does_not_say_its_word_twice(capsys: Any) -> None:
+    for name in ("fill.null_start", "texture.filter", "transfer.contract"):
+        assert main(["switches", name]) == 0
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("    certainty: "))
+        assert "(" not in line
+
+
+def test_the_ranks_that_decided_are_shown_where_there_are_several(capsys: Any) -> None:
+    assert main(["switches", "list.end_match"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "documented: masked-bytes (GBATEK), any-value (3dbrew); none for any-byte" in text
+    assert "emulators: masked-bytes (3Beans); none for any-value" in text
+    assert "pocketgpu probe make DIR --choice list.end_match" in text
+
+
 def test_a_name_shows_all_that_is_known(capsys: Any) -> None:
     """Question, values, evidence with kind and place, certainty, reason, and how to settle it, in that order."""
     assert main(["switches", "shader.max_infinity"]) == 0
@@ -71,8 +124,16 @@ def test_evidence_of_a_file_is_counted_and_shown(tmp_path: Path, capsys: Any) ->
     (found,) = json.loads(capsys.readouterr().out)["switches"]
     assert (found["decided"], found["certainty"], found["evidence"][-1]["who"]) == ("result", "departs", "console")
     assert main(["switches", "shader.max_infinity", "--evidence", str(answers)]) == 0
-    text = capsys.readouterr().out
-    assert "measured: console, 2026-11-29: asked" in text and "the evidence decides result" in text
+    text = " ".join(capsys.readouterr().out.split())
+    assert "measured: console, 2026-11-29: asked" in text
+    assert "certainty: departs: the evidence speaks for result (measured), the default is smaller" in text
+    assert "to settle it" not in text, "a console has answered"
+    answers.write_text(
+        f"{answers.read_text()}shader.max_infinity\tsmaller\tmeasured\tconsole\tasked\tOld 3DS\t2026-11-29\n"
+    )
+    assert main(["switches", "shader.max_infinity", "--evidence", str(answers)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the consoles disagree: New 3DS: result Old 3DS: smaller" in text
     answers.write_text("nothing\n")
     assert main(["switches", "--evidence", str(answers)]) == 2
     assert "no table of evidence" in capsys.readouterr().err

@@ -237,7 +237,7 @@ def test_the_matrix_of_several_captures(scene: Path, found: CaptureDoubts, sampl
     assert matrix.cell(("lighting.lut", "nearest"), found) is None, "not touched"
     assert "list.end_match" in matrix.silent() and STENCIL not in matrix.silent()
     data = matrix.to_json()
-    assert {"switch": STENCIL, "value": OTHER, "pixels": [found.partings[0].pixels, 0]} in data["rows"]
+    assert {"choice": STENCIL, "value": OTHER, "pixels": [found.partings[0].pixels, 0]} in data["rows"]
     html = page(matrix)
     assert f"<h2>{STENCIL}</h2>" in html and sources(CHOICES[STENCIL])[OTHER] in html
     assert f"{found.partings[0].pixels:,}" in html and "<script" not in html

@@ -91,7 +91,9 @@ def test_a_flush_is_of_whole_lines_and_only_of_what_there_is() -> None:
 def test_check_takes_a_program_and_tells_what_it_forgot(capsys: pytest.CaptureFixture[str]) -> None:
     program = str(PROGRAMS / "flushes.elf")
     assert main(["check", program, "--rule", "cache.stale"]) == 0
-    out = capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    out = " ".join(" ".join(lines).split())
     assert "f1: texture unit 0 reads 3 bytes at 0x20010191 that were written and not flushed; by gx+" in out
     assert out.count("[cache.stale]") == 5 and "5 warnings (1 rule" in out
     assert main(["check", str(PROGRAMS / "objects.elf")]) == 4  # it draws nothing

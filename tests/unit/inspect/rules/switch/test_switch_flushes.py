@@ -108,6 +108,8 @@ def test_a_program_without_flushes_reads_everything_stale() -> None:
 def test_check_takes_a_program_and_tells_what_it_forgot(capsys: pytest.CaptureFixture[str]) -> None:
     program = str(PROGRAMS / "flushes.nro")
     assert main(["check", program, "--rule", "switch.cache-stale"]) == 0
-    out = capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    out = " ".join(" ".join(lines).split())
     assert "f1: a texture reads 1 byte at 0x600021016 that was written and not flushed; by request+" in out
     assert out.count("[switch.cache-stale]") == 5 and "5 warnings (1 rule" in out

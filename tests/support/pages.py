@@ -146,11 +146,20 @@ def _captures(path: Path) -> None:
     (path / "cut.pgc").write_bytes((path / "scene.pgc").read_bytes()[:5000])
 
 
+def _answers(path: Path) -> None:
+    """A folder of a memory card with the answer of a console."""
+    from support.answers import file_of
+
+    path.mkdir(parents=True)
+    file_of(path, "test.stencil_write", "any", "3DS, a console of the tests")
+
+
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
     "app.3dsx": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/console.elf", path) and None,
     "app.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/scene.nro", path) and None,
     "our-captures": _captures,
+    "card/pocketgpu-probe": _answers,
     "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),

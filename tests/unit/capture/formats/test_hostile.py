@@ -377,7 +377,7 @@ ACTS: dict[Callable[[Sink], None], set[str]] = {
     vertices_that_are_no_numbers: set(), more_vertices_than_there_are: {"vertex.unmapped"},
     vertices_outside_memory: {"vertex.unmapped"}, viewports_without_bounds: set(),
     program_that_jumps_to_itself: {"shader.endless"},
-    program_that_calls_itself: set(), program_of_nested_loops: {"shader.endless"}, programs_without_an_end: set(),
+    program_that_calls_itself: set(), program_of_nested_loops: set(), programs_without_an_end: set(),
     program_of_conditions_that_repeat: set(),
 }  # fmt: skip
 

@@ -125,7 +125,9 @@ def test_two_runs_are_the_same() -> None:
 @pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="no arm-none-eabi-gcc")
 def test_the_binaries_are_made_of_the_sources(tmp_path: Path) -> None:
     """Built elsewhere they are the same, byte by byte, with the compiler that made them."""
-    made = tmp_path / "n3ds"
+    made = tmp_path / "tests" / "guests" / "n3ds"
+    (tmp_path / "tools").mkdir()
+    shutil.copy(PROGRAMS.parents[2] / "tools" / "make_3dsx.py", tmp_path / "tools")
     shutil.copytree(PROGRAMS, made, ignore=shutil.ignore_patterns("*.elf", "*.3dsx"))
     subprocess.run(["make", "-s", "-C", str(made)], check=True)
     version = subprocess.run(["arm-none-eabi-gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import pocketgpu
 from pocketgpu.errors import UsageError
 from pocketgpu.guests.processors.unicorn_arm64 import UnicornArm64
 from pocketgpu.guests.switch.abi import layout
@@ -84,7 +85,8 @@ def test_the_start_block() -> None:
     assert entries == [
         (1, 0, thread, 0), (10, 0, process, 0), (7, 0, 4, 1), (3, 1, 0x2100000000, 0x18000000),
         (5, 0, 0, block + 0x800), (2, 0, block + 0xA00, block + 0xC00), (6, 0, every, every), (17, 0, every, 0),
-        (14, 0, 0x1234567890ABCDEF, 0xFEDCBA0987654321), (16, 0, 0x110000, 0), (0, 0, block + 0xE00, 0),
+        (14, 0, 0x1234567890ABCDEF, 0xFEDCBA0987654321), (16, 0, 0x110000, 0),
+        (0, 0, block + 0xE00, len(f"pocketgpu {pocketgpu.__version__}")),
     ]  # fmt: skip
     assert kernel.space.text(block + 0x800, 0x200) == "sdmc:/switch/hello.nro"
     (main,) = kernel.scheduler.threads

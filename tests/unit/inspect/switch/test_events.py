@@ -141,7 +141,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
          "_version"},
         {"machine", "id", "index", "state", "_words", "_stop_words", "counters", "_constants", "macro_counts", "files",
          "shadows", "mme_code", "mme_starts", "mme_known", "_runs", "_staging", "host_registers", "_effects", "engines",
-         "_stamped", "_drawing", "_bound", "inline_words"},
+         "_stamped", "_drawing", "_bound", "_never_bound", "inline_words"},
     ),
     "DrawUnit": (
         {"_uncounted", "_inline", "_inline_method", "_skip", "_left"},
@@ -152,7 +152,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
     "SwitchDriver": (
         {"channels", "backings", "live", "frame"},
-        {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends"},
+        {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends", "_hung", "_errors"},
     ),
 }  # fmt: skip
 """Fields that a checkpoint brings back, and those that it need not: parts of other parts, views of memory, caches."""

@@ -140,7 +140,7 @@ def model(
         passes = COMPARE[function](np.full(depth.shape, reference & reads), old_stencil & reads)
         results = [stencil_result(op, old_stencil, reference) for op in state.stencil_ops]
         fresh = np.where(passes, np.where(depth_ok, results[2], results[1]), results[0])
-        if state.depth_write & 1:
+        if state.depth_write & 3:  # either bit: test.stencil_write
             new_stencil = np.where(alive, fresh & writes | old_stencil & ~writes, old_stencil)
         alive = alive & passes
     alive &= depth_ok

@@ -173,7 +173,7 @@ def test_recordings_of_programs(tmp_path: Path) -> None:
         assert sent.about["probe.relocate"].count("m0") > 0 and len(sent.frames) == 2
         shown = next(iter(capture.open(answer(tmp_path, name)).render())).screens["screen"].array
         assert np.array_equal(shown, list(capture.open(path).render())[1].screens["screen"].array)
-        assert judge(*read_file(answer(tmp_path, name))).silent == "it is of a capture"
+        assert judge(*read_file(answer(tmp_path, name))).silent == "it is a picture of a recording"
 
 
 # -- the program ------------------------------------------------------------------------------------------------------

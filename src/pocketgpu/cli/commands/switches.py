@@ -105,7 +105,7 @@ def _list(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     from pocketgpu.facts.choices.certainty import Certainty
 
     if not found:
-        yield "0 choices: none is like that"
+        yield "no choice has such a console, name or certainty"
         return
     counts = Counter(one["certainty"] for one in found)
     wide = max(map(len, counts))

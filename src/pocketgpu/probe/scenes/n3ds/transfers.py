@@ -161,7 +161,7 @@ def _() -> Made:
     targets = [_result(canvas, format) for _ in range(2)]
     for target, alpha in zip(targets, (255, 1), strict=True):
         pixels = np.full((_SIDE, _SIDE, 4), alpha, np.uint8)
-        # All values of the other channels too: they are in memory for whoever looks closely.
+        # The other channels have all values too, which only the memory shows.
         pixels[..., :3] = np.arange(0, 256, 4)[:, None, None] + np.arange(3)
         source = canvas.capture.put(surface.encode(pixels, BY_NAME["RGBA8"], "linear"))
         canvas.capture.transfer(source, target, _SIDE, _SIDE, output_format=format, linear_to_tiled=True)

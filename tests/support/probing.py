@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import pocketgpu
+from pocketgpu.capture.formats.pgc import numbers
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.probe.consoles.known import probe_console
 from pocketgpu.probe.making import FOLDER, write_folder
@@ -58,3 +59,12 @@ def ran(folder: Path, switches: Mapping[str, str] | None = None) -> str:
 def answer(folder: Path, name: str) -> Path:
     """The file of an answer."""
     return folder / FOLDER / f"{name}.answer.pgc"
+
+
+def about_records(**texts: str) -> bytes:
+    """ABOUT records as they lie in a file; an underscore of a key stands for a point."""
+    out = b""
+    for key, value in texts.items():
+        name = key.replace("_", ".").encode()
+        out += bytes([numbers.ABOUT, len(name)]) + name + bytes([len(value)]) + value.encode()
+    return out

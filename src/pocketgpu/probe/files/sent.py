@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -90,3 +90,15 @@ def watch_of(about: Mapping[str, str]) -> Watch:
         registers=tuple(keys.numbers(about.get(keys.REGISTER, ""))),
         interrupts=about.get(keys.INTERRUPTS) == "1",
     )
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Ranges (address, bytes) in ascending order, with those that overlap as one; empty ones are left out."""
+    found: list[tuple[int, int]] = []
+    for at, size in sorted(ranges):
+        if found and at < sum(found[-1]):
+            first, before = found[-1]
+            found[-1] = first, max(before, at + size - first)
+        elif size:
+            found.append((at, size))
+    return tuple(found)

@@ -33,7 +33,7 @@ from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.probe.consoles.n3ds import addresses
 from pocketgpu.probe.consoles.n3ds.registers import WRITTEN
 from pocketgpu.probe.consoles.n3ds.state_list import state_events
-from pocketgpu.probe.files.sent import Sent
+from pocketgpu.probe.files.sent import Sent, joined
 from pocketgpu.probe.model.scene import Watch
 
 MOST_FILE: Final = 24 << 20
@@ -197,14 +197,7 @@ def _with_screens(machine: N3DS, watch: Watch, units: list[int]) -> tuple[tuple[
     if watch.pictures:
         for unit in units:
             ranges += framebuffers(machine.memory, machine.peek, unit, machine.choices)
-    joined: list[tuple[int, int]] = []
-    for at, size in sorted(ranges):
-        if joined and at < sum(joined[-1]):
-            first, before = joined[-1]
-            joined[-1] = first, max(before, at + size - first)
-        elif size:
-            joined.append((at, size))
-    return tuple(joined)
+    return joined(ranges)
 
 
 def _written(machine: N3DS) -> list[tuple[int, int]]:

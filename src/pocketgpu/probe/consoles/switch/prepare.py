@@ -19,7 +19,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.switch.nvdrv import RECORDS
 from pocketgpu.probe.consoles.switch.syncpoints import ENGINE, HOST, REACHED, THRESHOLD, SyncpointFinder
 from pocketgpu.probe.files.keys import listed
-from pocketgpu.probe.files.sent import Move, Sent
+from pocketgpu.probe.files.sent import Move, Sent, joined
 from pocketgpu.probe.model.scene import Watch
 from pocketgpu.wording import counted
 
@@ -157,14 +157,7 @@ def _ranges(log: PgcLog, watch: Watch) -> tuple[tuple[int, int], ...]:
     ranges = list(watch.memory)
     if watch.pictures:
         ranges.append((log.presents[-1].gpu_va, log.presents[-1].size))
-    joined: list[tuple[int, int]] = []
-    for at, size in sorted(ranges):
-        if joined and at < sum(joined[-1]):
-            first, before = joined[-1]
-            joined[-1] = first, max(before, at + size - first)
-        elif size:
-            joined.append((at, size))
-    return tuple(joined)
+    return joined(ranges)
 
 
 __all__ = ["prepare"]

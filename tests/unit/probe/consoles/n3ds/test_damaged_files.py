@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import probing
+from support.probing import about_records as about
 
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.sections import Header, build, scan
@@ -81,14 +82,6 @@ def test_files_with_wrong_numbers_are_refused_or_run(card: Path) -> None:
     assert len(refused) > 15 and len({*refused}) > 4, sorted({*found.values()})
     assert {*found.values()} - {*refused} <= {"finished"}
     assert (card / FOLDER / "running.txt").read_bytes() == b""
-
-
-def about(**texts: str) -> bytes:
-    out = b""
-    for key, value in texts.items():
-        name = key.replace("_", ".").encode()
-        out += bytes([F.ABOUT, len(name)]) + name + bytes([len(value)]) + value.encode()
-    return out
 
 
 def words(*values: int) -> bytes:

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from support.probing import about_records as about
 
 import pocketgpu
 from pocketgpu import capture
@@ -105,14 +106,6 @@ def test_files_with_wrong_numbers_are_refused_or_run(card: Path) -> None:
     assert set(found.values()) - {*refused} <= {"finished"}
     assert "the probe: the end" in app.console.text
     assert (card / FOLDER / "running.txt").read_bytes() == b""
-
-
-def about(**texts: str) -> bytes:
-    out = b""
-    for key, value in texts.items():
-        name = key.replace("_", ".").encode()
-        out += bytes([F.ABOUT, len(name)]) + name + bytes([len(value)]) + value.encode()
-    return out
 
 
 PROBE = about(probe="1")

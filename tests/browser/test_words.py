@@ -42,12 +42,20 @@ def wait_rows(page: Any, kind: str, count: int) -> None:
     page.wait_for_function(f"() => {rows}.length === {count}")
 
 
+IN_VIEW = """row => {
+    const box = row.closest('.scroll').getBoundingClientRect(), one = row.getBoundingClientRect();
+    return one.top >= box.top - 1 && one.bottom <= box.bottom + 1;
+}"""
+LOOKS, PAUSE_MS = 100, 50
+
+
 def in_view(found: Any) -> bool:
-    seen: bool = found.evaluate("""row => {
-        const box = row.closest('.scroll').getBoundingClientRect(), one = row.getBoundingClientRect();
-        return one.top >= box.top - 1 && one.bottom <= box.bottom + 1;
-    }""")
-    return seen
+    """Whether a row comes into view: a list scrolls when it paints, which is after the key."""
+    for _ in range(LOOKS):
+        if found.evaluate(IN_VIEW):
+            return True
+        found.page.wait_for_timeout(PAUSE_MS)
+    return False
 
 
 def test_the_selection_and_words_follow_each_other(watched: Watched, fake: Fake) -> None:

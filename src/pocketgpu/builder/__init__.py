@@ -6,11 +6,12 @@ triangle with them.
 
 from __future__ import annotations
 
+from pocketgpu.builder.canvas import Box, Canvas
 from pocketgpu.builder.capture import CaptureBuilder
 from pocketgpu.builder.command_list import Buffer, CommandList
 from pocketgpu.pica.shader.assembler import Assembly, ShaderError, assemble
 
-__all__ = ["Assembly", "Buffer", "CaptureBuilder", "CommandList", "ShaderError", "assemble"]
+__all__ = ["Assembly", "Box", "Buffer", "Canvas", "CaptureBuilder", "CommandList", "ShaderError", "assemble"]
 
 
 def __dir__() -> list[str]:

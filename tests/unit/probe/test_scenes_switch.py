@@ -13,7 +13,7 @@ from pocketgpu.capture.driver.switch import SCREEN
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.facts.maxwell import pushbuffers
 from pocketgpu.probe import NO_SCENE, SCENES, Observation, observe
-from pocketgpu.probe.scenes.switch.canvas import BLUE, CLASSES, DARK, LEFT, ORANGE, RIGHT, Canvas, Color, Rectangle
+from pocketgpu.probe.scenes.switch.canvas import BLUE, CLASSES, DARK, LEFT, ORANGE, RIGHT, Color, Rectangle, SceneCanvas
 
 BLACK = (0, 0, 0)
 FAR_ORANGE, FAR_BLUE = (255, 153, 0), (0, 153, 255)
@@ -184,7 +184,7 @@ def test_a_scene_needs_no_state_of_others(choice: str) -> None:
 
 def test_dirt_is_found() -> None:
     """A scene that writes no state looks different after other programs."""
-    canvas = Canvas(bound=False)
+    canvas = SceneCanvas(bound=False)
     canvas.pb.plain_state()
     data = canvas.draw_to(canvas.target).clear().square(LEFT, ORANGE).made().data
     clean, _ = play(data)

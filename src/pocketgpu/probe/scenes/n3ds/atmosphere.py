@@ -7,7 +7,7 @@ import numpy as np
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, HEIGHT, LEFT, ORANGE, RIGHT, SCREEN, WIDTH, Box, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, HEIGHT, LEFT, ORANGE, RIGHT, SCREEN, WIDTH, Box, SceneCanvas
 
 _SIDE = 64
 _BYTES = _SIDE * _SIDE * BY_NAME["RGBA8"].bits // 8
@@ -19,7 +19,7 @@ _LINES = 0x0E4
 """COLOR_OPERATION.line_config that draws every line."""
 
 
-def _small_target(canvas: Canvas) -> int:
+def _small_target(canvas: SceneCanvas) -> int:
     """Draw into a target of its own from here on; its address."""
     address = canvas.capture.allocate(_BYTES, region="VRAM")
     canvas.capture.clear(address, _SIDE, _SIDE)
@@ -31,7 +31,7 @@ def _small_target(canvas: Canvas) -> int:
 def _() -> Made:
     """Fog leaves 100.6 of a colour of 200, which becomes 100 (truncate), or 101 (float). The left square is orange
     because that is more than 99. The right one is orange if it is more than 100, else blue."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     address = _small_target(canvas)
     canvas.list.write("FOG_COLOR").fog_table(np.full(_FOG_ENTRIES + 1, 100.6 / 200))
     canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="fog")
@@ -49,7 +49,7 @@ def _() -> Made:
 def _() -> Made:
     """Three clouds of gas, one inside of the other, cover the right square. It is black (none), or has rings in colours
     of the left square, which go from thin to dense gas (density)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     colors = np.linspace(BLUE, ORANGE, _GAS_COLORS).astype(int).tolist()
     for number, color in enumerate(colors):
         canvas.fill(LEFT.part(0, 1, number, len(colors)), tuple(color))

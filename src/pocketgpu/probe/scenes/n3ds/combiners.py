@@ -7,19 +7,19 @@ import numpy as np
 from pocketgpu.builder.command_list import Operand
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLACK, BLUE, DARK, LEFT, ORANGE, RIGHT, Canvas, Color
+from pocketgpu.probe.scenes.n3ds.canvas import BLACK, BLUE, DARK, LEFT, ORANGE, RIGHT, Color, SceneCanvas
 
 _WHITE: Color = (255, 255, 255, 255)
 
 
-def _canvas(number: int) -> Canvas:
+def _canvas(number: int) -> SceneCanvas:
     """A canvas whose texture 0 is this number in all channels."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(np.full((8, 8, 4), number, np.uint8), filter="nearest")
     return canvas
 
 
-def _stage(canvas: Canvas, *ways: Operand, constant: int = 0, most: int) -> None:
+def _stage(canvas: SceneCanvas, *ways: Operand, constant: int = 0, most: int) -> None:
     """What the first stage computes, shown as orange where its red is more than `most`, else as blue."""
     canvas.list.combiner(0, ways, color=(constant,) * 4)
     canvas.by_red(most, BLUE, ORANGE)
@@ -40,7 +40,7 @@ def _() -> Made:
 def _() -> Made:
     """A vertex colour of 100.6/255 becomes 101 (round), or 100 (truncate). The left square is orange because that is
     more than 99. The right one is orange if it is more than 100, else blue."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, most in ((LEFT, 99), (RIGHT, 100)):
         _stage(canvas, "replace", "vertex color", most=most)
         canvas.quad(box, color=(100.6 / 255,) * 4)
@@ -74,7 +74,7 @@ def _() -> Made:
 def _() -> Made:
     """Dark grey is multiplied by a scale: 1 for the left square, code 3 for the right one, which is as dark (x1), or
     eight times as bright, white (x8)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, code in ((LEFT, 0), (RIGHT, 3)):
         canvas.paint(DARK).write("TEXENV0_SCALE", rgb=code)
         canvas.quad(box)
@@ -86,7 +86,7 @@ def _() -> Made:
     """The first stage reads the previous stage, which does not exist. The right square has the vertex colour, white
     (vertex-color), the colour of the third operand, orange (third-source), black (zero), or TEXENV_BUFFER_COLOR, blue
     (buffer-color). The left square has these four to compare."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for number, color in enumerate((_WHITE, ORANGE, BLACK, BLUE)):
         canvas.fill(LEFT.part(number % 2, 2, number // 2, 2), color)
     ways = ("replace", "previous stage", "vertex color", "constant")
@@ -100,7 +100,7 @@ def _() -> Made:
 def _() -> Made:
     """TEXENV_BUFFER_COLOR is orange. The second stage reads the combiner buffer for the left square: orange. The first
     stage reads it for the right one: black (zero), or orange (buffer-color)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.list.write_fields("TEXENV_BUFFER_COLOR", dict(zip("rgba", ORANGE, strict=True)))
     for box, stage in ((LEFT, 1), (RIGHT, 0)):
         canvas.list.combiner(0).combiner(1)
@@ -113,7 +113,7 @@ def _() -> Made:
 def _() -> Made:
     """The combiner buffer is blue, and the first stage stores orange in it. The third stage reads it for the left
     square: orange. The second stage reads it for the right one: still blue (one-stage), or orange (none)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.list.write_fields("TEXENV_BUFFER_COLOR", dict(zip("rgba", BLUE, strict=True)))
     canvas.list.write("TEXENV_UPDATE_BUFFER", rgb0=True, alpha0=True)
     ways = ("replace", "combiner buffer")

@@ -9,7 +9,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made, Watch
 from pocketgpu.probe.scenes.n3ds.bands import Bands, line_of
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, LIGHT, ORANGE, RIGHT, SCREEN, WIDTH, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, LIGHT, ORANGE, RIGHT, SCREEN, WIDTH, SceneCanvas
 
 _SOME_BYTES = 256
 
@@ -18,7 +18,7 @@ _SOME_BYTES = 256
 def _() -> Made:
     """A fill of 16 bytes with a 24-bit pattern makes texels light. Left, one of these 16 as a square; right, the texel
     after them: it is dark still (stop), or light too (whole-groups)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     side, texels, filled = 8, 64, 16
     texture = canvas.capture.allocate(texels, region="VRAM")
     canvas.capture.fill(texture, texture + texels, _pattern(DARK[0], 2), width=16)
@@ -74,7 +74,7 @@ def _() -> Made:
 def _() -> Made:
     """The register that starts a command list is read while a long list runs: the processor waits for the end and reads
     0 (stall), or reads 1 at once (at-once). STATUS is read first: it tells that the list has not ended before."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.capture.end_frame()
     for _ in range(40):
         canvas.fill(SCREEN, BLUE)

@@ -13,7 +13,7 @@ import numpy as np
 from pocketgpu.builder import Buffer, assemble
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, ORANGE, RIGHT, VALUE, Box, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, ORANGE, RIGHT, VALUE, Box, SceneCanvas
 
 _NUMBERS = ".constf c90, 0.0, 1.0, 0.5, 0.25\n"
 _COLOR = """
@@ -44,10 +44,10 @@ def _plain(corner: int, slot: int, last: bool) -> str:
     return _vertex(corner, slot, last and "prim")
 
 
-def _canvas(outputs: str = VALUE) -> Canvas:
+def _canvas(outputs: str = VALUE) -> SceneCanvas:
     """Values below 1/2 are blue, the others orange: of a texture coordinate, or of vertex colours."""
-    canvas = Canvas()
-    canvas.whole_program(f"{outputs}\nmov o0, v0\nmov o1, v1\nend\n")
+    canvas = SceneCanvas()
+    canvas.shader(f"{outputs}\nmov o0, v0\nmov o1, v1\nend\n")
     if outputs == VALUE:
         canvas.palette(BLUE, ORANGE)
     else:
@@ -55,14 +55,14 @@ def _canvas(outputs: str = VALUE) -> Canvas:
     return canvas
 
 
-def _use(canvas: Canvas, text: str, outputs: str = VALUE) -> None:
+def _use(canvas: SceneCanvas, text: str, outputs: str = VALUE) -> None:
     """A geometry program from here on."""
     canvas.list.bool_uniforms({}, unit="GSH")
     program = assemble(f"{outputs}{_NUMBERS}{text}end\n")
     canvas.list.geometry_shader(program, outputs=_OUTPUTS, inputs=_OUTPUTS * _CORNERS)
 
 
-def _draw(canvas: Canvas, *boxes: Box, values: tuple[tuple[float, ...], ...] = (_ONE,) * _CORNERS) -> None:
+def _draw(canvas: SceneCanvas, *boxes: Box, values: tuple[tuple[float, ...], ...] = (_ONE,) * _CORNERS) -> None:
     """Boxes, one primitive each, whose corners have these values."""
     rows = [np.concatenate([canvas.corners(box), np.array(values, np.float32)], axis=1) for box in boxes]
     canvas.list.attributes(Buffer(canvas.put(np.concatenate(rows)), [("f32", 4), ("f32", 4)]))
@@ -126,7 +126,7 @@ def _() -> Made:
     canvas = _canvas()
     for box in (LEFT, RIGHT):
         canvas.fill(box, DARK)
-    canvas.whole_program(VALUE + "mov o0, v0\nmov o1, v1\nend\n")
+    canvas.shader(VALUE + "mov o0, v0\nmov o1, v1\nend\n")
     canvas.show("texture 0")
     _use(canvas, _square(_plain))
     _draw(canvas, LEFT.inner(20))

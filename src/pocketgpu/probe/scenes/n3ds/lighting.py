@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from pocketgpu.facts.pica import PICA
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, ORANGE, RIGHT, Box, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, ORANGE, RIGHT, Box, SceneCanvas
 
 _LIT = """
     .out o0 position
@@ -24,10 +24,10 @@ _FULL = {"r": 255, "g": 255, "b": 255}
 _NOTHING = {"r": 0, "g": 0, "b": 0}
 
 
-def _lit(source: str | tuple[str, str], lights: int = 1) -> Canvas:
+def _lit(source: str | tuple[str, str], lights: int = 1) -> SceneCanvas:
     """A canvas with lighting on and all tables off, whose lights have no colours. It shows blue where a combiner source
     is 0 and orange where it is full."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.program("mov o1, c90\nmov o2.xyz, v1", _LIT)
     canvas.by_source(source, BLUE, ORANGE)
     canvas.list.write("LIGHTING_ENABLE0", enable=True).write("LIGHTING_ENABLE1")
@@ -42,14 +42,14 @@ def _lit(source: str | tuple[str, str], lights: int = 1) -> Canvas:
     return canvas
 
 
-def _direction(canvas: Canvas, light: int, direction: tuple[float, float, float]) -> None:
+def _direction(canvas: SceneCanvas, light: int, direction: tuple[float, float, float]) -> None:
     """Where a directional light is."""
     x, y, z = direction
     canvas.list.write(f"LIGHT{light}_XY", x=x, y=y).write(f"LIGHT{light}_Z", z=z)
     canvas.list.write(f"LIGHT{light}_CONFIG", directional=True)
 
 
-def _tables(canvas: Canvas, *on: str, distance_on: int = 0, fresnel: str = "none") -> None:
+def _tables(canvas: SceneCanvas, *on: str, distance_on: int = 0, fresnel: str = "none") -> None:
     """Which tables count; distance_on: lights that have one, a bit each."""
     every = (1 << _LIGHTS) - 1
     off = {f"{name}_off": name not in on for name in _TABLES}
@@ -64,7 +64,7 @@ def _all(value: float) -> ArrayLike:
     return np.full(_ENTRIES + 1, value)
 
 
-def _draw(canvas: Canvas, box: Box, view: ArrayLike = _TOWARDS_EYE) -> None:
+def _draw(canvas: SceneCanvas, box: Box, view: ArrayLike = _TOWARDS_EYE) -> None:
     """A box; view: the vector to the eye, of all corners or of each."""
     canvas.draw(box, view)
 

@@ -8,7 +8,7 @@ from pocketgpu.facts.list_entry import ALL_BYTES
 from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, ORANGE, ORDER, RIGHT, Canvas, Color, row
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, LEFT, ORANGE, ORDER, RIGHT, Color, SceneCanvas, row
 
 _IDS = 0x400
 """What a simulator takes register ids modulo."""
@@ -23,7 +23,7 @@ def _color_word(color: Color) -> int:
 def _() -> Made:
     """The left square is blue. Before the right one a list writes orange to the id of the colour's register plus 0x400.
     The right square is still blue (ignore), or orange (wrap)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(LEFT, BLUE)
     canvas.paint(BLUE)
     canvas.list.write_id(PICA["TEXENV0_COLOR"].offset + _IDS, _color_word(ORANGE))
@@ -35,7 +35,7 @@ def _() -> Made:
 def _() -> Made:
     """A list draws two blue squares, switches off IRQ_AUTOSTOP, requests its interrupt, and paints the right square
     orange. The square stays blue, because the list has ended at the request (ignore), or is orange (store)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(LEFT, BLUE)
     canvas.fill(RIGHT, BLUE)
     canvas.list.write("IRQ_AUTOSTOP", enable=False).end_drawing()
@@ -51,7 +51,7 @@ def _() -> Made:
     """A list sends a uniform through its data port: 1.0, whose lower half is zero. All bytes are enabled for the left
     square: orange. Only the lower half is enabled for the right one: the uniform is 1, orange (raw), or 0, blue
     (masked)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.program("mov o1.xy, c0.x")
     canvas.palette(BLUE, ORANGE)
     word = int(np.float32(1.0).view(np.uint32))
@@ -66,7 +66,7 @@ def _() -> Made:
 def _() -> Made:
     """A list writes 0 to CMDBUF_JUMP1 and then paints the right square blue. The other list would paint it orange. The
     square is orange, because the list has jumped (any), or blue (non-zero)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(RIGHT, ORANGE)
     other = canvas.list.end_drawing().finalize().tobytes()
     address = canvas.capture.put(other)
@@ -83,7 +83,7 @@ def _() -> Made:
     """Four lists write FINALIZE and then paint a square orange. They write the usual word, 0, the word's lowest byte,
     and that byte while its interrupt is disabled. A square stays blue where its list has ended: squares 1 and 3
     (masked-bytes), 1, 3 and 4 (any-byte), 1 (convention), all (any-value), none (end-of-list)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     boxes = row(4)
     for box in boxes:
         canvas.fill(box, BLUE)
@@ -105,7 +105,7 @@ def _() -> Made:
 def _() -> Made:
     """The left square is drawn by writing 1 to DRAWARRAYS, the right one by writing 0. The right square is orange too
     (any), or missing (non-zero)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, word in ((LEFT, 1), (RIGHT, 0)):
         canvas.fill(box, DARK)
         canvas.paint(ORANGE)

@@ -14,7 +14,7 @@ from pocketgpu.probe.scenes.n3ds.canvas import (
     RIGHT,
     WIDTH,
     Box,
-    Canvas,
+    SceneCanvas,
     grid,
 )
 
@@ -26,7 +26,7 @@ _DEPTHS = (1 << 24) - 1
 def _() -> Made:
     """The left square lies at z = -w/2, the right one at z = w/2. The right square is clipped away (half), or drawn
     (full)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, depth in ((LEFT, 0.5), (RIGHT, -0.5)):
         canvas.fill(box, DARK)
         canvas.fill(box.inner(20), ORANGE, depth)
@@ -36,7 +36,7 @@ def _() -> Made:
 @scene("viewport.offset_sign")
 def _() -> Made:
     """VIEWPORT_XY moves a square from the middle by 96 pixels: to the left (plus), or to the right (minus)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
     middle = Box(*(a + b >> 1 for a, b in zip(LEFT, RIGHT, strict=True)))
@@ -49,7 +49,7 @@ def _() -> Made:
 def _() -> Made:
     """Squares seen from the front are on the left, squares seen from the back on the right. The culling mode is 0 in
     the upper row and 3 in the lower one. All are drawn (none), or those seen from the back are missing (back)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for mode, (front, back) in zip((CULL.NONE, CULL.NONE_3), grid(2, 2), strict=True):
         canvas.list.write("FACECULLING_CONFIG", mode=mode)
         canvas.fill(front, BLUE)
@@ -63,7 +63,7 @@ def _() -> Made:
     """A blue square writes its depth, and an orange one is drawn where its own depth is equal. On the left it is equal.
     On the right it differs by the smallest step of 24 bits: it is not drawn (24), or it is, because that bit is left
     out (23)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, near, far in ((LEFT, 2, 2), (RIGHT, 3, 2)):
         canvas.list.depth("always", write=True)
         canvas.fill(box, BLUE, (near + 0.5) / _DEPTHS)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from pocketgpu.facts.shader_isa import CALL_DEPTH
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, LIGHT, ORANGE, RIGHT, VALUE, Box, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, LIGHT, ORANGE, RIGHT, VALUE, Box, SceneCanvas
 
 _NUMBERS = ".constf c90, 0.0, 1.0, -1.0, 0.25\n"
 """Constants of all programs: c90.x is 0, c90.y is 1, c90.z is -1, c90.w is 1/4."""
 
 
-def _canvas() -> Canvas:
+def _canvas() -> SceneCanvas:
     """Numbers below 1/2 are blue, the others orange."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.palette(BLUE, ORANGE)
     return canvas
 
 
-def _show(canvas: Canvas, box: Box, text: str) -> None:
+def _show(canvas: SceneCanvas, box: Box, text: str) -> None:
     """A box in the colour of what a program leaves in r7.x."""
     canvas.program(f"{text}\nmov o1.xy, r7.x", VALUE + _NUMBERS)
     canvas.draw(box)
@@ -91,7 +91,7 @@ def _() -> Made:
     """Two loops of two rounds, one inside of the other, add 1/4 in each round. For the left square an instruction lies
     between their ends: 4/4, orange. For the right one both end together: 4/4, orange (all), or 2/4, light grey, because
     the outer loop misses its end (one)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.palette(BLUE, LIGHT, ORANGE)
     canvas.list.int_uniform(0, 1)
     for box, between in ((LEFT, "nop \n"), (RIGHT, "")):
@@ -114,7 +114,7 @@ def _() -> Made:
             "mov r7, c90.xxxx", "jmpu !b0, show",
             "main:", "mov o0, v0", "call p1", "mov r7, c90.yyyy", "show:", "mov o1.xy, r7.x", "end",
         ]  # fmt: skip
-        canvas.whole_program("\n".join(text))
+        canvas.shader("\n".join(text))
         canvas.draw(box)
     return canvas.made()
 

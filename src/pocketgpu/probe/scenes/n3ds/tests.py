@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BACKGROUND, BLUE, DARK, LEFT, LIGHT, ORANGE, RIGHT, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BACKGROUND, BLUE, DARK, LEFT, LIGHT, ORANGE, RIGHT, SceneCanvas
 
 
-def _stencil(canvas: Canvas, function: str, reference: int, operation: str = "keep", *, colors: str = "rgba") -> None:
+def _stencil(
+    canvas: SceneCanvas, function: str, reference: int, operation: str = "keep", *, colors: str = "rgba"
+) -> None:  # fmt: skip
     """Test the stencil from here on; what to do with it, whatever comes out; which channels are drawn."""
     canvas.list.depth(None, write=False, colors=colors)
     canvas.list.write(
@@ -20,7 +22,7 @@ def _stencil(canvas: Canvas, function: str, reference: int, operation: str = "ke
 def _() -> Made:
     """Fragments in the left square pass the alpha test, fragments in the right one do not; both are to set the stencil.
     Orange is then drawn where it is set: on the left only (alpha-first), or on both sides (depth-first)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
     canvas.list.write("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=127)
@@ -39,7 +41,7 @@ def _() -> Made:
     """The stencil is 5 everywhere, and the test is "less". The reference is 3 for the left square and 7 for the right
     one. The left square is blue, because 3 is less than 5 (reference), or the right one is, because 5 is less than 7
     (stored)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     _stencil(canvas, "always", 5, "replace")
     canvas.fill(LEFT, DARK)
     canvas.fill(RIGHT, DARK)
@@ -53,7 +55,7 @@ def _() -> Made:
 def _() -> Made:
     """Two squares set the stencil. DEPTHBUFFER_WRITE allows the stencil for the left one, and only the depth for the
     right one. Orange is then drawn where the stencil is set: on the left only (stencil), or on both sides (any)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, stencil in ((LEFT, True), (RIGHT, False)):
         _stencil(canvas, "always", 1, "replace")
         canvas.list.write("DEPTHBUFFER_WRITE", depth=True, stencil=stencil)
@@ -68,7 +70,7 @@ def _() -> Made:
 def _() -> Made:
     """Two near, blue squares write their depth: the left one with a depth test that always passes, the right one
     without a test. Far, orange squares are hidden by both (yes), or the right one is not hidden (no)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, test in ((LEFT, "always"), (RIGHT, None)):
         canvas.list.depth(test, write=True)
         canvas.fill(box, BLUE, depth=0.8)
@@ -82,7 +84,7 @@ def _() -> Made:
 def _() -> Made:
     """Light grey is drawn over blue with factors of zero. The left square adds both: black. The right one takes the
     minimum: of colours times factors, black (with-factors), or of the colours themselves, blue (plain)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, equation in ((LEFT, "add"), (RIGHT, "minimum")):
         canvas.list.blend()
         canvas.fill(box, BLUE)
@@ -95,7 +97,7 @@ def _() -> Made:
 def _() -> Made:
     """Orange is drawn with the source factor "one" for the left square and code 15 for the right one. That is the same
     (one), or darker, because the colour is multiplied by itself (source)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, code in ((LEFT, 1), (RIGHT, 15)):
         canvas.list.write("BLEND_FUNC", src_rgb=code, src_alpha=code)
         canvas.fill(box, ORANGE)

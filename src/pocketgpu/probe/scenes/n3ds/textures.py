@@ -18,8 +18,8 @@ from pocketgpu.probe.scenes.n3ds.canvas import (
     RIGHT,
     SCREEN,
     Box,
-    Canvas,
     Color,
+    SceneCanvas,
 )
 
 _SIDE = 8
@@ -48,7 +48,7 @@ def _span(left: float, right: float) -> list[tuple[float, float, float]]:
 def _() -> Made:
     """A small chequered texture is enlarged. The left square asks for "nearest", the right one for "linear". Each gets
     what it asks for (as-programmed), or both are sharp (nearest), or both are smooth (linear)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     fields = np.add.outer(np.arange(_SIDE), np.arange(_SIDE)) % 2
     for box, filter in ((LEFT, "nearest"), (RIGHT, "linear")):
         canvas.texture(np.array([BLUE, ORANGE], np.uint8)[fields], filter=filter)
@@ -60,7 +60,7 @@ def _() -> Made:
 def _() -> Made:
     """A blue texture, whose smaller level is orange, is drawn much reduced. The left square has no smaller levels:
     blue. The right one has them: orange (as-programmed), or blue (base)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     side = 2 * _SIDE
     address = canvas.capture.put_texture(_plain(BLUE, side), levels=[_plain(ORANGE)])
     canvas.show("texture 0")
@@ -74,7 +74,7 @@ def _() -> Made:
 def _() -> Made:
     """A texture's red is 4 of 31, which becomes 33 of 255 (replicate), or 32 (scale). The left square is orange because
     that is more than 31. The right one is orange if it is more than 32, else blue."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(_plain((4 << 3, 0, 0, 255)), "RGB565", filter="nearest")
     for box, most in ((LEFT, 31), (RIGHT, 32)):
         canvas.by_red(most, BLUE, ORANGE)
@@ -86,7 +86,7 @@ def _() -> Made:
 def _() -> Made:
     """Orange means that a texture is opaque. The left square has a black one in memory. The right one has address 0,
     which is opaque black, orange (black), or read although no memory is there, blue (read)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(_plain(BLACK), filter="nearest")
     canvas.by_source(("texture 0", "alpha"), BLUE, ORANGE)
     canvas.quad(LEFT)
@@ -100,7 +100,7 @@ def _() -> Made:
     """A texture is blue in its left half and orange in its right half, and repeats. The left square shows it half a
     texel inside of its left edge: blue. The right one shows it half a texel outside: the texel before, orange (floor),
     or the first texel, blue (truncate)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(_columns(BLUE, ORANGE), filter="nearest", wrap="repeat")
     for box, u in ((LEFT, 0.5), (RIGHT, -0.5)):
         canvas.quad(box, texture=_span(u / _SIDE, u / _SIDE))
@@ -112,7 +112,7 @@ def _() -> Made:
     """Four rows show a texture of four colours under wrap codes 4 to 7, and what lies to its left and right; the border
     is white. All repeat to the left, and have edge, border, repeat and repeat to the right (own). Or they are like
     codes 0 to 3: edge, border, repeat and mirrored repeat on both sides (as-0-3)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     address = canvas.capture.put_texture(_columns(BLUE, DARK, BLACK, ORANGE))
     canvas.show("texture 0")
     codes = (WRAP.EDGE_ABOVE, WRAP.BORDER_ABOVE, WRAP.REPEAT_6, WRAP.REPEAT_7)
@@ -141,7 +141,7 @@ def _shadow_texel(depth: int) -> Color:
     return _LIT, low, middle, high
 
 
-def _shadow_map(canvas: Canvas, *depths: int, bias: int = 0) -> None:
+def _shadow_map(canvas: SceneCanvas, *depths: int, bias: int = 0) -> None:
     """Draw orange where a shadow map of columns with these depths lights, else blue. bias: in steps."""
     canvas.texture(_columns(*map(_shadow_texel, depths)), filter="nearest", wrap="clamp to edge")
     canvas.list.write("TEXUNIT0_PARAM", wrap_s=WRAP.CLAMP_TO_EDGE, type="shadow 2D", shadow=True)
@@ -159,7 +159,7 @@ def _looked_from(depth: int, part: float = 1.0) -> NDArray[np.float64]:
 def _() -> Made:
     """A shadow map has depth 1000. The left square has depth 999 and is lit: orange. The right one has depth 1000: lit,
     orange (lit), or in shadow, blue (dark)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     _shadow_map(canvas, 1000)
     for box, depth in ((LEFT, 999), (RIGHT, 1000)):
         canvas.quad(box, texture=_looked_from(depth))
@@ -170,7 +170,7 @@ def _() -> Made:
 def _() -> Made:
     """A shadow map lights on its left half, orange, and not on its right half, blue. The right square shows it
     enlarged: the edge between both is sharp (nearest), or soft (linear). The left square is painted without a map."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.fill(LEFT.part(0, 2), ORANGE)
     canvas.fill(LEFT.part(1, 2), BLUE)
     _shadow_map(canvas, _DEPTHS, 0)
@@ -182,7 +182,7 @@ def _() -> Made:
 def _() -> Made:
     """A shadow map has depth 1000, and both squares have depth 100. The left one has no bias and is lit: orange. The
     right one has a bias of 200, which leads below 0: to 0, orange (clamp), or to a very large depth, blue (wrap)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     for box, bias in ((LEFT, 0), (RIGHT, 200)):
         _shadow_map(canvas, 1000, bias=bias)
         canvas.quad(box, texture=_looked_from(100))

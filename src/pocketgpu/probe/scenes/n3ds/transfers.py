@@ -12,7 +12,7 @@ from pocketgpu.pica.memory import surface
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
 from pocketgpu.probe.scenes.n3ds.bands import COLUMNS, Bands, plain
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, HEIGHT, LEFT, LIGHT, ORANGE, RIGHT, Box, Canvas, Color
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, DARK, HEIGHT, LEFT, LIGHT, ORANGE, RIGHT, Box, Color, SceneCanvas
 
 _SIDE = 64
 """Of a texture that a transfer makes."""
@@ -33,12 +33,12 @@ def _cells(width: int, height: int, **colors: Color) -> np.ndarray:
     return pixels
 
 
-def _result(canvas: Canvas, format: str, size: int = _SIDE, background: Color = DARK) -> int:
+def _result(canvas: SceneCanvas, format: str, size: int = _SIDE, background: Color = DARK) -> int:
     """Space for the texture that a transfer makes, in a colour that shows that nothing was written."""
     return plain(canvas.capture, size, size, background, format)
 
 
-def _draw(canvas: Canvas, box: Box, address: int, format: str, size: int = _SIDE) -> None:
+def _draw(canvas: SceneCanvas, box: Box, address: int, format: str, size: int = _SIDE) -> None:
     canvas.list.texture(0, address, size, size, format, filter="nearest")
     canvas.show("texture 0")
     canvas.quad(box)
@@ -62,7 +62,7 @@ def _() -> Made:
 def _() -> Made:
     """A texture with an orange quarter, shown left, is turned upside down with the flag for no tiling. Right, the
     result: turned upside down (tiled); or its tiles in reverse order, so that left and right change too (raw)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     source = canvas.capture.put_texture(_cells(_SIDE, _SIDE, upper_left=ORANGE))
     target = _result(canvas, "RGBA8")
     canvas.capture.transfer(source, target, _SIDE, _SIDE, output_format="RGBA8", no_tiling=True, flip=True)
@@ -107,7 +107,7 @@ def _() -> Made:
 def _() -> Made:
     """A linear picture, left half orange, is put into blocks of 32 x 32 pixels, and the result is used as a texture.
     It looks the same, as on the left (tiles), or has orange above and blue below (morton)."""
-    canvas, side, format = Canvas(), 32, "RGBA8"
+    canvas, side, format = SceneCanvas(), 32, "RGBA8"
     pixels = _cells(side, side, upper_left=ORANGE, lower_left=ORANGE)
     source = canvas.capture.put(surface.encode(pixels, BY_NAME[format], "linear"))
     target = _result(canvas, format, side)
@@ -157,7 +157,7 @@ def _whole(most: int, *units: int) -> int:
 def _() -> Made:
     """A texture with alpha 1 of 255 is transferred to RGB5A1, whose alpha has one bit. Drawn as grey: left an alpha
     of 255; right that of 1, which has become 0, black (shift), or 1, white (scale)."""
-    canvas, format = Canvas(), "RGB5A1"
+    canvas, format = SceneCanvas(), "RGB5A1"
     targets = [_result(canvas, format) for _ in range(2)]
     for target, alpha in zip(targets, (255, 1), strict=True):
         pixels = np.full((_SIDE, _SIDE, 4), alpha, np.uint8)
@@ -170,7 +170,7 @@ def _() -> Made:
     return canvas.made((targets[1], _bytes(_SIDE, _SIDE, format)))
 
 
-def _draw_alpha(canvas: Canvas, box: Box, address: int, format: str) -> None:
+def _draw_alpha(canvas: SceneCanvas, box: Box, address: int, format: str) -> None:
     """Draw the alpha of a texture as grey."""
     canvas.list.texture(0, address, _SIDE, _SIDE, format, filter="nearest")
     canvas.list.combiner(0, ("replace", ("texture 0", "alpha")), ("replace", "constant"), color=(0, 0, 0, 255))
@@ -182,7 +182,7 @@ def _() -> Made:
     """Three of four pixels have an alpha of 1, of one bit, and a transfer makes one of four. Drawn as grey: left the
     alpha of four of four; right that of three: the mean of eight bits is 1, white (8), that of one bit 0, black
     (native)."""
-    canvas, format, full = Canvas(), "RGB5A1", 2 * _SIDE
+    canvas, format, full = SceneCanvas(), "RGB5A1", 2 * _SIDE
     targets = [_result(canvas, format) for _ in range(2)]
     for target, last in zip(targets, (255, 0), strict=True):
         pixels = np.full((full, full, 4), 255, np.uint8)
@@ -201,7 +201,7 @@ def _() -> Made:
     """A linear picture has a light line after each black one, and is scaled down to half its width and height. Left,
     the mean of both, grey. Right, the result: grey too (neighbours); black, as only one line is read (as-tiled); or
     blue, as nothing was written (refuse)."""
-    canvas, format, full = Canvas(), "RGBA8", 2 * _SIDE
+    canvas, format, full = SceneCanvas(), "RGBA8", 2 * _SIDE
     light = tuple(2 * channel for channel in DARK[:3])
     pixels = np.zeros((full, full, 4), np.uint8)
     pixels[..., 3] = 255

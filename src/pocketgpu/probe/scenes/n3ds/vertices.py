@@ -11,27 +11,27 @@ from pocketgpu.builder import Buffer
 from pocketgpu.builder.uploads import pack_f24
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, LIGHT, ORANGE, ORDER, RIGHT, Box, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import BLUE, LEFT, LIGHT, ORANGE, ORDER, RIGHT, Box, SceneCanvas
 
 _ZERO, _HALF, _ONE = (0.0, 0.0, 0.0, 1.0), (0.5, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0)
 _ATTRIBUTE = 1
 """The attribute that scenes are about; 0 is the position."""
 
 
-def _start() -> Canvas:
+def _start() -> SceneCanvas:
     """A canvas that shows v1.x, as blue for 0 and orange for 1."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.program("mov o1.xy, v1.x")
     canvas.palette(BLUE, ORANGE)
     return canvas
 
 
-def _buffer(canvas: Canvas, value: tuple[float, ...]) -> Buffer:
+def _buffer(canvas: SceneCanvas, value: tuple[float, ...]) -> Buffer:
     """The attribute for all vertices of a box, in a buffer of its own."""
     return Buffer(canvas.put([value] * len(ORDER)), [("f32", 4)])
 
 
-def _position(canvas: Canvas, box: Box) -> Buffer:
+def _position(canvas: SceneCanvas, box: Box) -> Buffer:
     return Buffer(canvas.put(canvas.corners(box)[ORDER]), [("f32", 4)])
 
 
@@ -40,7 +40,7 @@ def _() -> Made:
     """A 32-bit number follows some bytes in a vertex buffer. For the left square it is aligned, and is 1: orange. For
     the right one it is not: read from the next multiple of 4 it is 1, orange (element); from its own address it is 0.5,
     light grey (padding); from the multiple before it is 0, blue (address)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.program("mov o1.xy, v2.x")
     canvas.palette(BLUE, LIGHT, ORANGE)
     one = np.array([1.0], "<f4").tobytes()
@@ -86,7 +86,7 @@ def _() -> Made:
     """Fixed attributes 1 and 2 are 0.5, light grey. Then FIXEDATTRIB_INDEX becomes 1, and 0 and 1 are sent. The left
     square shows attribute 1, the right one attribute 2. They are blue and orange (advance), or orange and light grey
     (keep)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.palette(BLUE, LIGHT, ORANGE)
     for box, attribute in ((LEFT, 1), (RIGHT, 2)):
         canvas.program(f"mov o1.xy, v{attribute}.x")

@@ -13,8 +13,8 @@ from pocketgpu.probe.scenes.switch.canvas import (
     LEFT,
     ORANGE,
     RIGHT,
-    Canvas,
     Color,
+    SceneCanvas,
     pixels,
 )
 
@@ -26,7 +26,7 @@ _WORD = 4
 def _() -> Made:
     """Inline data makes a blue square on the left of a pitch target. An orange one is sent to the same address, with
     an origin that is further right: it covers the blue one (ignore), or is on the right (add)."""
-    canvas = Canvas(pitch=True)
+    canvas = SceneCanvas(pitch=True)
     x, y, _, _ = LEFT
     target = canvas.target
     assert target.pitch is not None
@@ -50,7 +50,7 @@ def _word(color: Color) -> int:
 def _() -> Made:
     """The left square shows the fourth word of a notifier before NOTIFY, the right one afterwards: it is black, as the
     word is 0 (now), or orange as before (never)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     words = canvas.rows(pixels([ORANGE] * 4))
     fourth = (3, 0, 1, 1)
     canvas.show(words, LEFT, fourth).pb.on("3D").address("SET_NOTIFY_A", words.address).method("NOTIFY", "WRITE_ONLY")
@@ -61,7 +61,7 @@ def _() -> Made:
 def _() -> Made:
     """A block-linear surface has a blue slice and an orange one. The left square is a copy of slice 0, the right one of
     slice 1: it is orange (slice) or blue (ignore)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     _, _, width, height = LEFT
     slices = Surface(canvas.capture.allocate(2 * size_of(width, height), kind=IMAGE), width, height)
     for number, color in enumerate((BLUE, ORANGE)):
@@ -77,7 +77,7 @@ def _() -> Made:
     """A report semaphore of four words is released over four orange words. The left square shows the first one, which
     is the payload, blue. The right one shows the second: it is black, as it was written too (structure), or still
     orange (one-word)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     words = canvas.rows(pixels([ORANGE] * 4))
     canvas.pb.on("3D").report(words.address, _word(BLUE), four_words=True, OPERATION="RELEASE")
     canvas.show(words, LEFT, (0, 0, 1, 1)).show(words, RIGHT, (1, 0, 1, 1))
@@ -88,7 +88,7 @@ def _() -> Made:
 def _() -> Made:
     """The left square is cleared while rasterising is on, the right one while it is off: both are there (clear), or the
     right one is missing (nothing)."""
-    canvas = Canvas().fill(LEFT, ORANGE)
+    canvas = SceneCanvas().fill(LEFT, ORANGE)
     canvas.pb.method("SET_RASTER_ENABLE", 0)
     canvas.fill(RIGHT, ORANGE).pb.method("SET_RASTER_ENABLE", 1)
     return canvas.made()

@@ -7,7 +7,7 @@ import numpy as np
 from pocketgpu.maxwell.mme.assembler import assemble
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.switch.canvas import BLUE, LEFT, ORANGE, RIGHT, Canvas, Color, floats
+from pocketgpu.probe.scenes.switch.canvas import BLUE, LEFT, ORANGE, RIGHT, Color, SceneCanvas, floats
 
 _MODE = "SET_MME_SHADOW_RAM_CONTROL"
 _SMALL_RAM = 2048
@@ -19,7 +19,7 @@ _SIDE = 88
 def _() -> Made:
     """The clear colour is blue in registers and shadow RAM, then orange in registers only. A macro reads it and writes
     it again, and the right square is cleared: orange (state) or blue (shadow)."""
-    canvas = Canvas().fill(LEFT, ORANGE)
+    canvas = SceneCanvas().fill(LEFT, ORANGE)
     code = assemble("""
         mov r2, read(@SET_COLOR_CLEAR_VALUE[0])
         mov r3, read(@SET_COLOR_CLEAR_VALUE[1])
@@ -40,7 +40,7 @@ def _() -> Made:
 def _() -> Made:
     """Inline data makes a blue square on the left, and the shadow RAM keeps its place. While the shadow RAM replays, an
     orange square is sent to the right: there it is (low-words), or it has the place of the blue one (none)."""
-    canvas = Canvas().wait()
+    canvas = SceneCanvas().wait()
     canvas.pb.on("3D")
     squares = (LEFT, BLUE, "METHOD_TRACK"), (RIGHT, ORANGE, "METHOD_REPLAY")
     for (x, y, width, height), color, mode in squares:
@@ -59,7 +59,7 @@ def _square(color: Color) -> np.ndarray:
 def _() -> Made:
     """A macro computes the width of squares: 31 shifted by 2 for the left one, 31 shifted by 34 for the right one. Both
     are there (modulo), or the right one has no width (zero)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     code = assemble("""
         parm r2                         ; r1 is where the square begins, r2 the shift
         mov r3, 31
@@ -80,7 +80,7 @@ def _() -> Made:
 def _() -> Made:
     """Two macros say where a square is cleared. The one for the left square begins at word 8 of the instruction RAM,
     the one for the right square at word 2048: both are there (8192), or the right one is missing (2048)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     code, nothing = assemble("maddr @SET_SCISSOR_HORIZONTAL\nexit send r1\nnop"), assemble("exit nop\nnop")
     # A small RAM may begin again at word 2048. Its first words are loaded last, and do nothing.
     canvas.pb.upload_macro(1, code, at=_SMALL_RAM).upload_macro(2, nothing, at=0).upload_macro(0, code, at=8)

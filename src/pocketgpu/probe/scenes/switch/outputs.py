@@ -7,7 +7,7 @@ from typing import Any
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
-from pocketgpu.probe.scenes.switch.canvas import BLUE, LEFT, LIGHT, ORANGE, RIGHT, Canvas
+from pocketgpu.probe.scenes.switch.canvas import BLUE, LEFT, LIGHT, ORANGE, RIGHT, SceneCanvas
 
 
 def _write(pb: PushBuffer, slot: int, channels: str) -> None:
@@ -20,7 +20,7 @@ def _write(pb: PushBuffer, slot: int, channels: str) -> None:
 def _() -> Made:
     """Light squares are drawn to a slot that takes red and green only. The left one goes to slot 0. The right one goes
     to slot 1, while slot 0 takes blue only: it is yellow as well (target), or blue (output)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     _write(canvas.pb, 0, "RG")
     canvas.square(LEFT, LIGHT)
     _write(canvas.pb, 0, "B")
@@ -34,7 +34,7 @@ def _() -> Made:
     """Blue squares have an alpha of 0. A draw whose colours replace what is there, and whose alpha does not, changes
     their alpha; the right one without separate blending of alpha. Then orange goes where alpha is 1: only to the right
     (flag), or nowhere (always)."""
-    canvas = Canvas().fill(LEFT, BLUE, 0.0).fill(RIGHT, BLUE, 0.0)
+    canvas = SceneCanvas().fill(LEFT, BLUE, 0.0).fill(RIGHT, BLUE, 0.0)
     pb = canvas.pb.method("SET_BLEND", 0, 1)
     _write(pb, 0, "A")
     _equation(pb, "COLOR", "OGL_ONE", "OGL_ZERO")
@@ -57,7 +57,7 @@ def _equation(pb: PushBuffer, part: str, source: str, target: str) -> None:
 def _() -> Made:
     """Draws set the stencil where the depth test fails; then orange goes where it is set. The left square fails the
     depth test itself. The right one fails the depth bounds test: it stays blue (first), or is orange, too (depth)."""
-    canvas = Canvas().depth().fill(LEFT, BLUE).fill(RIGHT, BLUE)
+    canvas = SceneCanvas().depth().fill(LEFT, BLUE).fill(RIGHT, BLUE)
     pb = canvas.pb
     _write(pb, 0, "")
     pb.method("SET_STENCIL_TEST", 1).method("SET_STENCIL_FUNC", "OGL_ALWAYS").method("SET_STENCIL_FUNC_REF", 1)

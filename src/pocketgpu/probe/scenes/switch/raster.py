@@ -15,8 +15,8 @@ from pocketgpu.probe.scenes.switch.canvas import (
     ORANGE,
     RIGHT,
     WIDTH,
-    Canvas,
     Rectangle,
+    SceneCanvas,
     corners,
     floats,
 )
@@ -34,7 +34,7 @@ def _upper(rectangle: Rectangle) -> Rectangle:
 def _() -> Made:
     """The upper half of two blue squares is drawn over in orange, for the right one with the window's origin at the
     lower left: that makes no difference (nothing), or its lower half is orange (mirror)."""
-    canvas = Canvas().fill(LEFT, BLUE).fill(RIGHT, BLUE).square(_upper(LEFT), ORANGE)
+    canvas = SceneCanvas().fill(LEFT, BLUE).fill(RIGHT, BLUE).square(_upper(LEFT), ORANGE)
     canvas.pb.method("SET_WINDOW_ORIGIN", MODE="LOWER_LEFT")
     return canvas.square(_upper(RIGHT), ORANGE).made()
 
@@ -43,7 +43,7 @@ def _() -> Made:
 def _() -> Made:
     """In large pixels, a scissor limits the left square to 5 columns and rows, and a window clip rectangle with ends
     that are 5 more limits the right one: it is as large (exclusive), or larger by one (inclusive)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     small = canvas.surface(WIDTH // _ZOOM, HEIGHT // _ZOOM)
     whole = corners((0, 0, small.width, small.height), 0.5, small.width, small.height)
     canvas.draw_to(small).programs().pb.clear(floats(DARK)).scissor((2, 2, 5, 5))
@@ -61,7 +61,7 @@ def _() -> Made:
     """Orange squares are drawn over blue ones, in a depth buffer of 16 bits. The left one is nearer, the right one
     farther away, with a depth offset of -100 steps: it shows if these are of 16 bits (format), and is hidden if they
     are of 24 (control)."""
-    canvas = Canvas().depth("Z16")
+    canvas = SceneCanvas().depth("Z16")
     pb = canvas.pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1).method("SET_DEPTH_FUNC", "OGL_LESS")
     canvas.square(LEFT, BLUE).square(RIGHT, BLUE).square(LEFT, ORANGE, z=0.499)
     pb.method("SET_DEPTH_BIAS_CONTROL", DEPTH_FORMAT_DEPENDENT=False).method("SET_POLY_OFFSET_FILL", 1)
@@ -74,6 +74,6 @@ def _() -> Made:
 def _() -> Made:
     """The upper half of two blue squares is drawn over in orange, for the right one with a window offset of half its
     height: the lower half is orange (shapes), or the offset makes no difference (ignore)."""
-    canvas = Canvas().fill(LEFT, BLUE).fill(RIGHT, BLUE).square(_upper(LEFT), ORANGE)
+    canvas = SceneCanvas().fill(LEFT, BLUE).fill(RIGHT, BLUE).square(_upper(LEFT), ORANGE)
     canvas.pb.method("SET_WINDOW_OFFSET_Y", _upper(RIGHT)[3])
     return canvas.square(_upper(RIGHT), ORANGE).made()

@@ -20,8 +20,8 @@ from pocketgpu.probe.scenes.switch.canvas import (
     RIGHT,
     TEXTURED,
     VALUES,
-    Canvas,
     Color,
+    SceneCanvas,
     pixels,
 )
 
@@ -37,7 +37,7 @@ _DEEP: Final = 4
 def _() -> Made:
     """The header of a texture of two slices says blocks of 16. Its right half begins after a block of two, where memory
     is orange (reduce), or of 16, where it is blue (keep). The left square shows the former without a texture."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     x, y, width, height = LEFT
     canvas.fill((x, y, width // 2, height), BLUE).fill((x + width // 2, y, width // 2, height), ORANGE)
     columns, rows, slices = 32, 8, 2
@@ -62,7 +62,7 @@ def _() -> Made:
     """A filter between two texels, with colours for which equal weights give light blue, and any more of the second one
     orange. Left coordinates are 2/256 of a texel beyond the middle, right ones 0.75/256: orange, as if it were 1/256
     (round), or light blue, as if it were none (truncate)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     texels = np.array([FAR_APART], np.float32)
     canvas.texture(Texture(texels, filter="linear"))
     for rectangle, further in ((LEFT, 2.0), (RIGHT, 0.75)):
@@ -74,7 +74,7 @@ def _() -> Made:
 def _() -> Made:
     """A wide texture is blue, its smaller levels are orange. A gradient of 1/8 is the first word of TXD at the left and
     the second one at the right: orange, as it is of u, the wide side (interleaved), or blue, as it is of v (pairs)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(Texture(_levels(64, 4), filter="linear", mip_filter="nearest", **_UNORM))
     for rectangle, gradients in ((LEFT, (1 / 8, 0, 0, 0)), (RIGHT, (0, 1 / 8, 0, 0))):
         canvas.shaded(rectangle, [gradients] * 4, _BY_GRADIENTS)
@@ -85,7 +85,7 @@ def _() -> Made:
 def _() -> Made:
     """Texels of an orange texture are fetched by number, at the right some outside of it: they are black (zero), or
     orange (clamp)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(Texture(np.tile(pixels([ORANGE]), (8, 8, 1)), numbers="unorm"))
     for rectangle, last in ((LEFT, 7.0), (RIGHT, 15.0)):
         canvas.shaded(rectangle, [(u, v, 0, 0) for v in (0, last) for u in (0, last)], _BY_NUMBER)
@@ -96,7 +96,7 @@ def _() -> Made:
 def _() -> Made:
     """A texture is blue, its smaller levels are orange; its sampler allows 16 samples, its header one. The right square
     has 8 times as many texels in one direction: blue, as 8 samples suffice (sampler), or orange (least)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     canvas.texture(Texture(_levels(64, 64), filter="linear", mip_filter="nearest", anisotropy=16, **_UNORM))
     for rectangle, along in ((LEFT, 1), (RIGHT, 8)):
         canvas.shaded(rectangle, [(along / 64, 0, 0, 1 / 64)] * 4, _BY_GRADIENTS)

@@ -14,9 +14,9 @@ from pocketgpu.probe.scenes.switch.canvas import (
     LEFT,
     ORANGE,
     RIGHT,
-    Canvas,
     Color,
     Rectangle,
+    SceneCanvas,
     corners,
     floats,
 )
@@ -54,7 +54,7 @@ def _() -> Made:
     """Colours come from an instanced stream: blue, then orange. The left square has a frequency of 1, the right one of
     0: both are blue, the colour of the instance (constant), or the right one is orange, as its vertices' (per-vertex).
     """
-    canvas = Canvas()
+    canvas = SceneCanvas()
     colors = canvas.put(np.array([floats(BLUE)] + [floats(ORANGE)] * 7, "<f4"))
     places = canvas.put(np.array(corners(LEFT) + corners(RIGHT), "<f4"))
     pb = canvas.programs().pb.stream(0, places, 16)
@@ -69,7 +69,7 @@ def _() -> Made:
     """A stream has the corners of a blue square on the left, a blue one on the right, and an orange one on the right.
     The first two are drawn without indices, the second with a base vertex of 4: it is blue (ignore), or the third one
     is drawn, orange (add)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     squares = (LEFT, BLUE), (RIGHT, BLUE), (RIGHT, ORANGE)
     canvas.programs().vertices([(*at, *floats(color)) for where, color in squares for at in corners(where)])
     canvas.pb.draw("TRIANGLE_STRIP", 4).method("SET_GLOBAL_BASE_VERTEX_INDEX", 4).draw("TRIANGLE_STRIP", 4, 4)
@@ -80,7 +80,7 @@ def _() -> Made:
 def _() -> Made:
     """Squares with two orange corners and two blue ones. The left one is drawn as triangles with an orange edge between
     them, the right one as a quad: its diagonal is orange too (first) or blue (second)."""
-    canvas = Canvas().programs()
+    canvas = SceneCanvas().programs()
     for rectangle, topology, order in ((LEFT, "TRIANGLES", (0, 1, 2, 0, 2, 3)), (RIGHT, "QUADS", (0, 1, 2, 3))):
         upper_left, upper_right, lower_left, lower_right = corners(rectangle)
         around = (upper_left, upper_right, lower_right, lower_left)
@@ -93,7 +93,7 @@ def _() -> Made:
 def _() -> Made:
     """Front faces are clockwise and orange, back faces blue. The left square is made of clockwise triangles, the right
     one of patches that become clockwise triangles, with v downwards: it is orange too (v-down), or blue (v-up)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     pb = canvas.pb
     levels = [f"SET_TESSELLATION_LOD_{name}" for name in ("U0_OR_DENSITY", "V0_OR_DETAIL", "U1_OR_W0", "V1")]
     for name in (*levels, "SET_TG_LOD_INTERIOR_U", "SET_TG_LOD_INTERIOR_V"):
@@ -119,7 +119,7 @@ def _() -> Made:
     """Squares are blue, and a geometry program that passes vertices on makes them orange. Only for the right one the
     skip mask has the bits of the colour: the left one is orange and the right one blue (program), or the other way
     round (vertex)."""
-    canvas = Canvas()
+    canvas = SceneCanvas()
     text = "\n".join(
         f"MOV32I R{n}, {np.float32(value).view(np.uint32):#x}" for n, value in enumerate(floats(ORANGE))
     )  # fmt: skip

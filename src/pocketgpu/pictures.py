@@ -1,9 +1,11 @@
-"""Arrays of pixels as pictures: for Pillow, and as the bytes of a PNG file."""
+"""Arrays of pixels as pictures: for Pillow, and as the bytes of a PNG file; several pictures as one, or as a moving one."""
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
+from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
@@ -11,12 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.displayed import Displayed, picture_html, title_html
+from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 Bytes = NDArray[np.uint8]
+_GROUND = (24, 24, 27)
+_LABEL = (228, 228, 231)
+_LABEL_SIZE = 13
+_LABEL_HEIGHT = 20
 
 
 class ShownArray(Displayed):
@@ -113,3 +121,48 @@ def thinned(pixels: Bytes, step: int) -> Bytes:
     """Every n-th pixel in both directions. A side with few pixels keeps one of them."""
     down, across = (min(step // 2, size - 1) for size in pixels.shape[:2])
     return pixels[down::step, across::step]
+
+
+def beside(
+    images: Sequence[Image], labels: Sequence[str] = (), *, columns: int = 0, scale: int = 1, gap: int = 8
+) -> Image:  # fmt: skip
+    """One picture of several, each under its label, on a dark ground.
+
+        beside([canvas.image(choices={"fog.depth": value}) for value in values], values).save("fog.png")
+
+    columns: pictures in a row (0: all of them). scale: how often each pixel is repeated, so that small ones can be seen.
+    gap: pixels around each. Cells are as large as the largest picture.
+
+    :raises UsageError: there is no picture, or there is another number of labels than of pictures.
+    """
+    from PIL import Image as images_of  # only when pictures are put together
+    from PIL import ImageDraw, ImageFont
+
+    if not images or (labels and len(labels) != len(images)):
+        raise UsageError(f"{counted(len(images), 'picture')} and {counted(len(labels), 'label')}")
+    larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
+    columns = columns or len(larger)
+    head = _LABEL_HEIGHT if labels else 0
+    width, height = (max(getattr(one, side) for one in larger) + gap for side in ("width", "height"))
+    rows = -(-len(larger) // columns)
+    sheet = images_of.new("RGB", (columns * width + gap, rows * (height + head) + gap), _GROUND)
+    draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(_LABEL_SIZE)
+    for number, one in enumerate(larger):
+        x, y = gap + number % columns * width, gap + number // columns * (height + head)
+        if labels:
+            draw.text((x, y), labels[number], _LABEL, font)
+        sheet.paste(one, (x, y + head))
+    return sheet
+
+
+def animate(images: Sequence[Image], path: str | os.PathLike[str], *, milliseconds: int = 100, scale: int = 1) -> None:
+    """Write pictures of one size as an animation without an end: the suffix of `path` is that of a format with
+    animations (".png", ".gif", ".webp"). scale: how often each pixel is repeated.
+
+    :raises UsageError: there is no picture.
+    """
+    if not images:
+        raise UsageError("no pictures to animate")
+    larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
+    options = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
+    larger[0].save(path, save_all=True, append_images=larger[1:], duration=milliseconds, loop=0, **options)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from pocketgpu.pictures import thinned, to_png
+from pocketgpu.errors import UsageError
+from pocketgpu.pictures import animate, beside, thinned, to_png
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (1, 7, 4), (5, 1, 3), (240, 400, 3), (33, 65, 4)])
@@ -26,3 +28,27 @@ def test_thinned_pictures_keep_a_pixel_of_each_side() -> None:
     assert thinned(pixels, 3)[..., 0].tolist() == [[8, 11], [29, 32], [50, 53]]
     assert thinned(pixels[:, :1], 4)[..., 0].tolist() == [[14], [42]]
     assert thinned(pixels[:1], 9).shape == (1, 1, 1)
+
+
+def test_pictures_stand_beside_each_other_under_labels() -> None:
+    one, two = Image.new("RGB", (4, 3), (255, 0, 0)), Image.new("RGBA", (2, 5), (0, 255, 0, 255))
+    sheet = beside([one, two, one], ["a", "b", "c"], columns=2, scale=2, gap=8)
+    assert sheet.size == (2 * (8 + 8) + 8, 2 * (20 + 10 + 8) + 8)
+    assert [sheet.getpixel((x, y)) for x, y in ((8, 28), (24, 28), (8, 66))] == [(255, 0, 0), (0, 255, 0), (255, 0, 0)]
+    assert beside([one]).size == (20, 19)
+    for wrong in (([], []), ([one], ["a", "b"])):
+        with pytest.raises(UsageError):
+            beside(*wrong)
+
+
+@pytest.mark.parametrize("suffix", ["png", "gif", "webp"])
+def test_animations_have_their_pictures(suffix: str, tmp_path: Path) -> None:
+    colors = [(255, 0, 0), (0, 0, 255)]
+    animate([Image.new("RGB", (4, 3), color) for color in colors], tmp_path / f"a.{suffix}", milliseconds=50, scale=2)
+    with Image.open(tmp_path / f"a.{suffix}") as read:
+        assert read.n_frames == 2 and read.size == (8, 6)
+        for number, color in enumerate(colors):
+            read.seek(number)
+            assert read.convert("RGB").getpixel((0, 0)) == color
+    with pytest.raises(UsageError):
+        animate([], tmp_path / "none.gif")

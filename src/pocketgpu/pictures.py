@@ -1,4 +1,4 @@
-"""Arrays of pixels as pictures: for Pillow, and as the bytes of a PNG file; several pictures as one, or as a moving one."""
+"""Arrays of pixels as pictures: for Pillow, as bytes of a PNG file, several beside each other, or moving."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,7 @@ def beside(
 
         beside([canvas.image(choices={"fog.depth": value}) for value in values], values).save("fog.png")
 
-    columns: pictures in a row (0: all of them). scale: how often each pixel is repeated, so that small ones can be seen.
+    columns: pictures in a row (0: all). scale: how often each pixel is repeated, so that small ones can be seen.
     gap: pixels around each. Cells are as large as the largest picture.
 
     :raises UsageError: there is no picture, or there is another number of labels than of pictures.
@@ -164,5 +164,5 @@ def animate(images: Sequence[Image], path: str | os.PathLike[str], *, millisecon
     if not images:
         raise UsageError("no pictures to animate")
     larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
-    options = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
+    options: dict[str, Any] = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
     larger[0].save(path, save_all=True, append_images=larger[1:], duration=milliseconds, loop=0, **options)

@@ -23,8 +23,8 @@ THUMBNAIL = (360, 216)
 """Pixels of the pictures of the overview."""
 GROUND = (24, 24, 27)
 """Around pictures of the overview that have another shape; `pocketgpu.pictures.beside` has the same."""
-FILLED = 1.7
-"""How much larger than it fits into the overview a picture may be; the right and the lower end are cut off then."""
+NARROW = 1.7
+"""A picture that leaves more of the overview's free is enlarged by this, and its right or lower end cut off."""
 BEGIN, END = ".. pictures-begin", ".. pictures-end"
 """Comments around the pictures, by which `arranged` finds them."""
 GENERATED = ".. GENERATED FROM PYTHON SOURCE LINES"
@@ -156,7 +156,7 @@ def thumbnail(image: Image.Image) -> Image.Image:
     """A picture for the overview. Long ones are cut off rather than shown as a narrow strip."""
     image = image.convert("RGB")
     ratios = [size / of for size, of in zip(THUMBNAIL, image.size, strict=True)]
-    ratio = min(max(ratios), FILLED * min(ratios))
+    ratio = min(ratios) * (NARROW if max(ratios) > NARROW * min(ratios) else 1)
     size = tuple(max(1, round(of * ratio)) for of in image.size)
     small = image.resize(size, Image.Resampling.LANCZOS if ratio < 1 else Image.Resampling.NEAREST)
     sheet = Image.new("RGB", THUMBNAIL, GROUND)
@@ -171,13 +171,22 @@ def arranged(page: str, name: str) -> str:
     head, _, rest = page.partition(BEGIN)
     pictures, _, rest = rest.partition(END)
     title, _, code = head.partition(GENERATED)
-    text = rest.partition(DOWNLOADS)[0].rstrip()
+    text = re.sub(r"\*\*Estimated memory usage:.*", "", rest.partition(DOWNLOADS)[0]).rstrip()
     below = f".. container:: scene-download\n\n   The code of this page: :download:`{name}.py`"
     return f"{title}{pictures}\n{GENERATED}{code}{text}\n\n{below}\n"
 
 
+def overview(page: str) -> str:
+    """An overview in our form: below each title the sentence, which sphinx-gallery has for a tooltip only."""
+    page = re.sub(r"\.\. raw:: html\n\n +<div id='sg-tag-list'.*\n", "", page)
+    card = r'(<div class="sphx-glr-thumbcontainer") tooltip="(.*?)"(>.*?<div class="sphx-glr-thumbnail-)title">.*?</div>'
+    return re.sub(card, r'\1\3text">\2</div>', page, flags=re.DOTALL)
+
+
 def _arrange(app: Any, page: str, texts: list[str]) -> None:
-    if re.fullmatch(r"gallery/\w+/\w+", page) and not page.endswith("/index"):
+    if re.fullmatch(r"gallery/(\w+/)?index", page):
+        texts[0] = overview(texts[0])
+    elif re.fullmatch(r"gallery/\w+/\w+", page):
         texts[0] = arranged(texts[0], page.rpartition("/")[2])
 
 

@@ -1,7 +1,7 @@
 """The gallery of the site: sphinx-gallery runs the scenes, and this module says how their pages look.
 
-A page has the title, the sentence, the picture, the code, what it prints, and the paragraph. Each scene runs in an empty
-folder of its own, and the pictures that it leaves there are those of its page.
+A page has the title, the sentence, the picture, the code, what it prints, and the paragraph. Each scene runs in an
+empty folder of its own, and the pictures that it leaves there are those of its page.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ BEGIN, END = ".. pictures-begin", ".. pictures-end"
 """Comments around the pictures, by which `arranged` finds them."""
 GENERATED = ".. GENERATED FROM PYTHON SOURCE LINES"
 DOWNLOADS = ".. _sphx_glr_download_"
+CARD = re.compile(
+    r'(<div class="sphx-glr-thumbcontainer") tooltip="(.*?)"(>.*?<div class="sphx-glr-thumbnail-)title">.*?</div>',
+    re.DOTALL,
+)
 MOST_COLORS = 256
 
 
@@ -111,7 +115,8 @@ def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
     if others or not files:
         raise ValueError(f"{source.path} wrote {', '.join(others) or 'no picture'}")
     paths = variables["image_path_iterator"]
-    thumbnail(Image.open(files[0])).save(Path(paths.next()).with_suffix(".webp"), quality=80, method=6)
+    with Image.open(files[0]) as first:
+        thumbnail(first).save(Path(paths.next()).with_suffix(".webp"), quality=80, method=6)
     lines = [BEGIN, ""]
     for number, file in enumerate(files, 1):
         alternative = source.sentence + (f" ({number} of {len(files)})" if len(files) > 1 else "")
@@ -123,14 +128,14 @@ def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
 def kept(file: Path, paths: Any, site: Path, alternative: str) -> list[str]:
     """Keep a picture, and its first frame if it moves, which readers see who want nothing to move; the lines that show
     it."""
-    image = Image.open(file)
     target = Path(paths.next()).with_suffix(file.suffix)
-    if not getattr(image, "is_animated", False):
-        save_small(image, target)
-        return _image(target, site, alternative, "scene-picture")
-    shutil.copy(file, target)
-    still = Path(paths.next()).with_suffix(".png")
-    save_small(image, still)
+    with Image.open(file) as image:
+        if not getattr(image, "is_animated", False):
+            save_small(image, target)
+            return _image(target, site, alternative, "scene-picture")
+        shutil.copy(file, target)
+        still = Path(paths.next()).with_suffix(".png")
+        save_small(image, still)
     moving = _image(target, site, alternative, "scene-picture", "moving")
     return moving + _image(still, site, alternative, "scene-picture", "still")
 
@@ -179,8 +184,7 @@ def arranged(page: str, name: str) -> str:
 def overview(page: str) -> str:
     """An overview in our form: below each title the sentence, which sphinx-gallery has for a tooltip only."""
     page = re.sub(r"\.\. raw:: html\n\n +<div id='sg-tag-list'.*\n", "", page)
-    card = r'(<div class="sphx-glr-thumbcontainer") tooltip="(.*?)"(>.*?<div class="sphx-glr-thumbnail-)title">.*?</div>'
-    return re.sub(card, r'\1\3text">\2</div>', page, flags=re.DOTALL)
+    return CARD.sub(r'\1\3text">\2</div>', page)
 
 
 def _arrange(app: Any, page: str, texts: list[str]) -> None:

@@ -121,7 +121,7 @@ def sources() -> list[Source]:
 
 def scenes_using() -> dict[str, list[Scene]]:
     """The scenes that are about a register or method, by its name: `TEXUNIT0_DIM` on a 3DS, `b197.SET_BLEND` on a
-    Switch. Names that no table has are left out; the links of the pages tell of them."""
+    Switch. Names that no table has are left out; the build reports their links."""
     found: dict[str, list[Scene]] = {}
     for source in sources():
         for key in {key for role, name in source.named() if (key := key_of(role, name))}:

@@ -25,6 +25,7 @@ release = version = pocketgpu.__version__
 
 extensions = [
     "myst_nb",
+    "linked_drawings",
     "plotly_figures",
     "register_roles",
     "sphinx.ext.autodoc",

@@ -22,14 +22,14 @@ author = "pocketgpu contributors"
 copyright = author
 release = version = pocketgpu.__version__
 
-extensions = ["myst_nb", "plotly_figures", "register_roles", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "plotly_figures", "register_roles", "register_search", "short_sidebar", "sphinx.ext.autodoc"]
 exclude_patterns = ["build", "_build", "extensions"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["notebooks.css", "choices.css"]
+html_css_files = ["notebooks.css", "choices.css", "registers.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.

@@ -73,14 +73,18 @@ def _named(rule: Rule) -> frozenset[str]:
 
 @cache
 def _meant(word: str, console: str) -> tuple[str, ...]:
-    """Names of the registers that a word means: that one, else those which only have a number more ("TEXUNIT_TYPE",
-    "ATTRIBBUFFERi_CONFIG2"), else those that begin so ("SET_PROGRAM_REGION")."""
+    """Names of the registers that a word means: that one, else those with any number for a small letter
+    ("ATTRIBBUFFERi_CONFIG2"), or with one more ("TEXUNIT_TYPE"), else those that begin so ("SET_PROGRAM_REGION")."""
     registers = [one for block in (BLOCKS if console == "3DS" else CLASSES.values()) for one in block if one.known]
-    plain = re.sub(r"[a-z\d]", "", word)
     exact = [one for one in registers if word in (one.name, *one.aliases)]
-    alike = [one for one in registers if re.sub(r"\d", "", one.name) == plain]
+    pattern = re.compile(re.sub(r"[a-z]", r"\\d+", word))
+    alike = [one for one in registers if pattern.fullmatch(one.name) or word in _with_one_number_less(one.name)]
     longer = [one for one in registers if "_" in word and one.name.startswith(f"{word}_")]
     return tuple(key(one) for one in exact or alike or longer)
+
+
+def _with_one_number_less(name: str) -> set[str]:
+    return {name[: number.start()] + name[number.end() :] for number in re.finditer(r"\d+", name)}
 
 
 # -- rows of the public documents -------------------------------------------------------------------------------------

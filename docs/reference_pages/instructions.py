@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape as html
 from typing import Final, NamedTuple
 
@@ -92,17 +92,28 @@ def sass_form(form: Form) -> Iterator[str]:
     named = [
         Part(lo, width, name) for name, bits in form.fields.items() for lo, width in bits.pieces if lo < WORD
     ]  # fmt: skip
-    taken = 0
-    parts = []
-    for part in (*fixed, *named):  # two readings of the same bits: the first is drawn
-        bits = ((1 << part.width) - 1) << part.lo
-        if not taken & bits:
-            parts.append(part)
-        taken |= bits
+    parts = first_readings((*fixed, *named))
     yield drawing(parts, size=WORD, title=f"Bits of {form.name}")
     if lines := "; ".join(beside(form, parts)):
         yield f'<p class="more">{lines}.</p>'
     yield ""
+
+
+def first_readings(parts: Iterable[Part]) -> list[Part]:
+    """Parts without the bits that an earlier one has."""
+    taken = 0
+    found: list[Part] = []
+    for part in parts:
+        for bit in range(part.lo, part.hi + 1):
+            if taken >> bit & 1:
+                continue
+            last = found[-1] if found else None
+            if last is not None and last.name == part.name and last.hi + 1 == bit and not part.fixed:
+                found[-1] = last._replace(width=last.width + 1)
+            else:
+                found.append(part._replace(lo=bit, width=1))
+            taken |= 1 << bit
+    return found
 
 
 def beside(form: Form, parts: Sequence[Part]) -> Iterator[str]:

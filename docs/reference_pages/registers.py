@@ -67,8 +67,11 @@ def fields(register: Register) -> Iterator[str]:
     """The drawing of the bits, and the table of the fields."""
     if not register.fields:
         return
-    parts = [Part(field.lo, field.width, field.name) for field in sorted(register.fields, key=lambda one: one.view)]
-    drawn = layers(parts)
+    views = (False, True)
+    drawn = [
+        layer for view in views
+        for layer in layers(Part(one.lo, one.width, one.name) for one in register.fields if one.view is view)
+    ]  # fmt: skip
     yield ""
     for number, layer in enumerate(drawn):
         yield drawing(layer, title=f"Bits of {register.name}" if number == 0 else "The same bits, read in another way")

@@ -1,7 +1,7 @@
 """The gallery of the site: sphinx-gallery runs the scenes, and this module says how their pages look.
 
-A page has the title, the sentence, the picture, the code, what it prints, and the paragraph. Each scene runs in an empty
-folder of its own, and the pictures that it leaves there are those of its page.
+A page has the title, the sentence, the picture, the code, what it prints, and the paragraph. Each scene runs in an
+empty folder of its own, and the pictures that it leaves there are those of its page.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ THUMBNAIL = (360, 216)
 """Pixels of the pictures of the overview."""
 GROUND = (24, 24, 27)
 """Around pictures of the overview that have another shape; `pocketgpu.pictures.beside` has the same."""
-FILLED = 1.7
-"""How much larger than it fits into the overview a picture may be; the right and the lower end are cut off then."""
+NARROW = 1.7
+"""A picture that leaves more of the overview's free is enlarged by this, and its right or lower end cut off."""
 BEGIN, END = ".. pictures-begin", ".. pictures-end"
 """Comments around the pictures, by which `arranged` finds them."""
 GENERATED = ".. GENERATED FROM PYTHON SOURCE LINES"
 DOWNLOADS = ".. _sphx_glr_download_"
+CARD = re.compile(
+    r'(<div class="sphx-glr-thumbcontainer") tooltip="(.*?)"(>.*?<div class="sphx-glr-thumbnail-)title">.*?</div>',
+    re.DOTALL,
+)
 MOST_COLORS = 256
 
 
@@ -111,7 +115,8 @@ def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
     if others or not files:
         raise ValueError(f"{source.path} wrote {', '.join(others) or 'no picture'}")
     paths = variables["image_path_iterator"]
-    thumbnail(Image.open(files[0])).save(Path(paths.next()).with_suffix(".webp"), quality=80, method=6)
+    with Image.open(files[0]) as first:
+        thumbnail(first).save(Path(paths.next()).with_suffix(".webp"), quality=80, method=6)
     lines = [BEGIN, ""]
     for number, file in enumerate(files, 1):
         alternative = source.sentence + (f" ({number} of {len(files)})" if len(files) > 1 else "")
@@ -123,14 +128,14 @@ def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
 def kept(file: Path, paths: Any, site: Path, alternative: str) -> list[str]:
     """Keep a picture, and its first frame if it moves, which readers see who want nothing to move; the lines that show
     it."""
-    image = Image.open(file)
     target = Path(paths.next()).with_suffix(file.suffix)
-    if not getattr(image, "is_animated", False):
-        save_small(image, target)
-        return _image(target, site, alternative, "scene-picture")
-    shutil.copy(file, target)
-    still = Path(paths.next()).with_suffix(".png")
-    save_small(image, still)
+    with Image.open(file) as image:
+        if not getattr(image, "is_animated", False):
+            save_small(image, target)
+            return _image(target, site, alternative, "scene-picture")
+        shutil.copy(file, target)
+        still = Path(paths.next()).with_suffix(".png")
+        save_small(image, still)
     moving = _image(target, site, alternative, "scene-picture", "moving")
     return moving + _image(still, site, alternative, "scene-picture", "still")
 
@@ -156,7 +161,7 @@ def thumbnail(image: Image.Image) -> Image.Image:
     """A picture for the overview. Long ones are cut off rather than shown as a narrow strip."""
     image = image.convert("RGB")
     ratios = [size / of for size, of in zip(THUMBNAIL, image.size, strict=True)]
-    ratio = min(max(ratios), FILLED * min(ratios))
+    ratio = min(ratios) * (NARROW if max(ratios) > NARROW * min(ratios) else 1)
     size = tuple(max(1, round(of * ratio)) for of in image.size)
     small = image.resize(size, Image.Resampling.LANCZOS if ratio < 1 else Image.Resampling.NEAREST)
     sheet = Image.new("RGB", THUMBNAIL, GROUND)
@@ -171,13 +176,21 @@ def arranged(page: str, name: str) -> str:
     head, _, rest = page.partition(BEGIN)
     pictures, _, rest = rest.partition(END)
     title, _, code = head.partition(GENERATED)
-    text = rest.partition(DOWNLOADS)[0].rstrip()
+    text = re.sub(r"\*\*Estimated memory usage:.*", "", rest.partition(DOWNLOADS)[0]).rstrip()
     below = f".. container:: scene-download\n\n   The code of this page: :download:`{name}.py`"
     return f"{title}{pictures}\n{GENERATED}{code}{text}\n\n{below}\n"
 
 
+def overview(page: str) -> str:
+    """An overview in our form: below each title the sentence, which sphinx-gallery has for a tooltip only."""
+    page = re.sub(r"\.\. raw:: html\n\n +<div id='sg-tag-list'.*\n", "", page)
+    return CARD.sub(r'\1\3text">\2</div>', page)
+
+
 def _arrange(app: Any, page: str, texts: list[str]) -> None:
-    if re.fullmatch(r"gallery/\w+/\w+", page) and not page.endswith("/index"):
+    if re.fullmatch(r"gallery/(\w+/)?index", page):
+        texts[0] = overview(texts[0])
+    elif re.fullmatch(r"gallery/\w+/\w+", page):
         texts[0] = arranged(texts[0], page.rpartition("/")[2])
 
 

@@ -22,8 +22,8 @@ CONSOLES = {"3ds": "Nintendo 3DS", "switch": "Nintendo Switch"}
 BLOCK = "# %%"
 """The line between the code and the paragraph."""
 ROLE = re.compile(r":([\w-]+):`([^`]+)`")
-REGISTERS, METHODS = "register", "method"
-"""Roles of links to what 3DS and Switch programs write."""
+REGISTERS, METHODS, FIELDS = "register", "method", "field"
+"""Roles of links to what 3DS and Switch programs write, and to a part of it."""
 WRITES = {"write": REGISTERS, "method": METHODS}
 """Calls of builders whose first argument names one."""
 
@@ -87,7 +87,7 @@ class Source:
     def named(self) -> Iterator[tuple[str, str]]:
         """(role, name) of what the text links to and what the code writes by name."""
         for role, name in ROLE.findall(self.text.split('"""')[1] + self.paragraph):
-            yield role, name
+            yield role, re.sub(r".*<(.+)>", r"\1", name, flags=re.DOTALL)
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                 role, first = WRITES.get(node.func.attr), node.args[0]
@@ -121,7 +121,7 @@ def sources() -> list[Source]:
 
 def scenes_using() -> dict[str, list[Scene]]:
     """The scenes that are about a register or method, by its name: `TEXUNIT0_DIM` on a 3DS, `b197.SET_BLEND` on a
-    Switch. Names that no table has are left out; the links of the pages tell of them."""
+    Switch. Names that no table has are left out; the build reports their links."""
     found: dict[str, list[Scene]] = {}
     for source in sources():
         for key in {key for role, name in source.named() if (key := key_of(role, name))}:
@@ -131,10 +131,11 @@ def scenes_using() -> dict[str, list[Scene]]:
 
 def key_of(role: str, name: str) -> str:
     """The key of a link or a call in `scenes_using`; empty if no table has the name."""
-    if role == REGISTERS:
-        register = register_named(name)
-        return register.name if register else ""
-    if role != METHODS:
+    if role == FIELDS:
+        name = name.rpartition(".")[0]
+    if role in (REGISTERS, FIELDS) and (register := register_named(name)):
+        return register.name
+    if role not in (METHODS, FIELDS):
         return ""
     prefix, dot, rest = name.partition(".")
     blocks = [one for one in CLASSES.values() if one.name == prefix.lower()] if dot else _classes()

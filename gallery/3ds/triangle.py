@@ -5,8 +5,8 @@ A triangle
 A triangle with a red, a green and a blue corner; between the corners the colours change evenly.
 """
 
-from pocketgpu.builder import Buffer
-from pocketgpu.builder.canvas import Canvas, clip
+from pocketgpu.builder import Buffer, Canvas
+from pocketgpu.builder.canvas import clip
 
 canvas = Canvas()
 corners = [(60, 220, 1, 0, 0), (340, 220, 0, 1, 0), (200, 20, 0, 0.3, 1)]  # x, y, red, green, blue

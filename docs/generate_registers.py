@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(path) for path in (HERE, HERE / "extensions") if str(path) not in sys.path]
 
-from reference_pages import catalogue, instructions, registers, structures  # noqa: E402  (found by the path above)
+from reference_pages import catalogue, gsp, instructions, registers, structures  # noqa: E402  (found by the path above)
 
 
 def generate(folder: Path) -> list[Path]:
@@ -24,6 +24,7 @@ def generate(folder: Path) -> list[Path]:
         old.unlink()
     pages = {page.name: registers.page(page) for page in catalogue.pages()}
     pages |= {page.name: structures.page(page) for page in structures.PAGES}
+    pages[gsp.PAGE] = gsp.page()
     pages[instructions.PICA_PAGE] = instructions.pica_page()
     pages |= {page.name: instructions.sass_page(page) for page in instructions.sass_pages()}
     pages[instructions.VALUES_PAGE] = instructions.sass_values()

@@ -29,6 +29,7 @@ DOCUMENTS: Final = {
     "b197": "Switchbrew GPU, 3D", "b0b5": "Switchbrew GPU, DMA",
     "ext": "3dbrew GPU/External Registers, early revision",
     "ext2": "3dbrew GPU/External Registers, recent revision", "cmd": "3dbrew GPU/Commands, 2013",
+    "gsp": "3dbrew GSP Shared Memory",
 }  # fmt: skip
 """The public document of a row, by the first part of its id."""
 _METHODS: Final = {"b197": B197, "b0b5": B0B5}

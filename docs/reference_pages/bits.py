@@ -166,18 +166,18 @@ def code(name: str) -> str:
 
 
 def named(values: Mapping[int, str]) -> str:
-    """Numbers and their meanings, behind a click if they are many."""
+    """Numbers and their meanings, folded if they are many."""
     text = ", ".join(f"<b>{number}</b> {escape(text)}" for number, text in values.items())
     return folded(text, f"{len(values)} values")
 
 
 def with_sentence(values: str, sentence: str) -> str:
-    """Values of a field, as HTML, and a sentence about it; what is behind a click comes last."""
+    """Values of a field, as HTML, and a sentence about it; what is folded comes last."""
     if not sentence:
         return values
     return f"{escape(sentence)}\n{values}" if "<details>" in values else f"{values}. {escape(sentence)}"
 
 
 def folded(text: str, summary: str, longest: int = 400) -> str:
-    """A text of HTML as it is, or behind a click if it is longer than `longest`."""
+    """A text of HTML as it is, or folded if it is longer than `longest`."""
     return text if len(text) <= longest else f"<details><summary>{summary}</summary>\n{text}</details>"

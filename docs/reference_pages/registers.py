@@ -102,7 +102,7 @@ def more(group: Sequence[Register]) -> Iterator[str]:
 
 
 def rows(found: Sequence[tuple[str, str]]) -> str:
-    """The rows of public documents about a register, behind a click."""
+    """The rows of public documents about a register, folded."""
     many = f"{len(found)} row{'s' if len(found) > 1 else ''} of public documents that tests prove"
     items = "".join(f"\n<li><code>{row}</code> {html(title)}" for row, title in found)
     sources = dict.fromkeys(about.DOCUMENTS[row.partition(".")[0]] for row, _ in found)
@@ -134,7 +134,7 @@ def places(group: Sequence[Register]) -> str:
 
 
 def listed(group: Sequence[Register]) -> Iterator[str]:
-    """The place of each register, behind a click, if the sentence about all of them has not all places."""
+    """The place of each register, folded, if the sentence about all of them has not all places."""
     if isinstance(group[0], Method) or not irregular([one.offset for one in group]):
         return
     rows = (

@@ -12,16 +12,17 @@ from typing import Any, Final
 
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import USER_OFFSET
+from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES, Method
-from reference_pages import catalogue, instructions, structures
+from reference_pages import catalogue, gsp, instructions, structures
 
 SCRIPT: Final = "register_index.js"
 """The file of the index, among the site's static files."""
 PREFIX: Final = "GPUREG_"
 """Of the wiki's names. The search leaves it out of what it is asked for, so the index has no names with it."""
 _REGISTERS: Final = {"pica": "3DS core register", "external": "3DS external register", "lcd": "3DS LCD register"}
-_STRUCTURE, _3DS_INSTRUCTION, _SWITCH_INSTRUCTION = "structure", "3ds", "switch"
+_STRUCTURE, _COMMAND, _3DS_INSTRUCTION, _SWITCH_INSTRUCTION = "structure", "gx", "3ds", "switch"
 Entry = list[Any]
 
 
@@ -41,6 +42,7 @@ def kinds() -> dict[str, dict[str, Any]]:
         what = f"Switch method of class {one.name.upper()} ({one.engine})"
         found[one.name] = {"what": what, "anchor": f"method-{one.name}-", "class": one.name}
     found[_STRUCTURE] = {"what": "structure", "anchor": structures.anchor("")}
+    found[_COMMAND] = {"what": "3DS GX command", "anchor": gsp.anchor("")}
     found[_3DS_INSTRUCTION] = {"what": "3DS shader instruction", "anchor": instructions.anchor("3ds", "")}
     found[_SWITCH_INSTRUCTION] = {"what": "Switch shader instruction", "anchor": instructions.anchor("switch", "")}
     return found
@@ -54,6 +56,7 @@ def entries() -> Iterator[Entry]:
                 yield [page.name, register.block.name, register.name, others(register), *places(register)]
     for one in structures.PAGES:
         yield from ([one.name, _STRUCTURE, name, ""] for name in one.structures)
+    yield from ([gsp.PAGE, _COMMAND, command.name, command.old_name] for command in GX_COMMANDS)
     for _, opcodes in instructions.pica_formats().values():
         for name in dict.fromkeys(opcode.name for _, opcode in opcodes):
             yield [instructions.PICA_PAGE, _3DS_INSTRUCTION, name, ""]

@@ -126,7 +126,7 @@ def test_overlapping_parts_are_refused_or_put_into_layers() -> None:
     ]  # fmt: skip
 
 
-def test_many_values_are_behind_a_click() -> None:
+def test_many_values_are_folded() -> None:
     assert BITS.named({0: "a<b", 7: "c"}) == "<b>0</b> a&lt;b, <b>7</b> c"
     assert BITS.named({number: "value" * 5 for number in range(20)}).startswith("<details><summary>20 values</summary>")
     assert BITS.with_sentence("yes or no", "a & b") == "yes or no. a &amp; b"
@@ -282,6 +282,17 @@ def test_a_field_of_two_words_has_a_part_in_each() -> None:
     structures = site_module("reference_pages.structures")
     assert structures.place(BitField("x", 24, 16)) == ("0-1", "31-24, 7-0")
     assert structures.place(BitField("x", 40, 1)) == ("1", "8")
+
+
+def test_gx_commands_have_their_words_and_rows(pages: Pages) -> None:
+    part = section(pages, "3ds-gx-commands", "MemoryFill")
+    assert "(gx-displaytransfer)=" in pages["3ds-gx-commands"] and "Command 2. Fills one or two ranges" in part
+    assert "<td>7\n<td><code>control</code>\n<td>two half-words, the low one first. words for the control" in part
+    assert "Interrupts at its end: PSC0 and PSC1." in part and "8 rows of public documents" in part
+    assert "<code>gsp.gx2.3</code> Memory fill: first buffer: end" in part
+    shared = pages["3ds-gx-commands"].partition("## Shared memory")[2]
+    assert "Client n's is at 0x200 + 0x80 n, screen s at 0x40 s from there; 0x40 bytes." in shared
+    assert "<td>0x04-0x1f\n<td><code>entry0</code>" in shared and "<code>gsp.header.4</code>" in shared
 
 
 # -- instructions -----------------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ from pocketgpu.builder.capture import SCREENS, CaptureBuilder
 from pocketgpu.builder.command_list import Buffer, CommandList
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.pica.memory import surface
 from pocketgpu.pica.shader.assembler import Assembly, assemble
+from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -112,14 +114,16 @@ class Canvas:
         canvas.fill(Box(120, 80, 360, 180), BLUE)
         canvas.image().save("squares.png")
 
-    list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM.
+    list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM. format: of the
+    target's pixels.
     """
 
-    def __init__(self, background: Color = BACKGROUND) -> None:
+    def __init__(self, background: Color = BACKGROUND, *, format: str = "RGBA8") -> None:
         self.capture = CaptureBuilder()
-        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["RGBA8"].bits // 8, region="VRAM")
+        self.format = format
+        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME[format].bits // 8, region="VRAM")
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
-        self.capture.clear(self.target, HEIGHT, WIDTH, _word(background))
+        self.capture.clear(self.target, HEIGHT, WIDTH, _word(background, format), format=format)
         self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
         self._frames = 0
         self.list = self.new_list()
@@ -134,7 +138,7 @@ class Canvas:
         self.list = CommandList().plain_state()
         self.list.write("FLAT_SHADING").write("PIXEL_SKIP").write("TEXUNIT0_SHADOW")
         self.list.bool_uniforms({})
-        self.draw_to(self.target, HEIGHT, WIDTH, depth=self.depth)
+        self.list.render_target(self.target, HEIGHT, WIDTH, depth=self.depth, color_format=self.format)
         return self.list.shader(PROGRAM)
 
     def draw_to(self, address: int, width: int, height: int, *, depth: int | None = None) -> None:
@@ -148,7 +152,9 @@ class Canvas:
 
     def end_frame(self) -> CommandList:
         """Draw what the list has, show the target on the top screen, and end the frame; the next list goes on."""
-        self.capture.submit(self.list.end_drawing()).present("top", self.target).end_frame()
+        shown = "RGB8" if self.format == "RGBA8" else self.format  # transfers convert few formats
+        self.capture.submit(self.list.end_drawing())
+        self.capture.present("top", self.target, source_format=self.format, format=shown).end_frame()
         self._frames += 1
         self._drawn_from = len(self.new_list())
         return self.list
@@ -247,13 +253,45 @@ class Canvas:
         self.list.shader(program)
         return program
 
+    # -- other shapes, and what is in memory --------------------------------------------------------------------------
+    def draw_vertices(
+        self, *attributes: ArrayLike, indices: ArrayLike | None = None, primitive: str = "triangles"
+    ) -> None:  # fmt: skip
+        """Draw vertices as the state has it. attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4);
+        one of shape (1 to 4,) is the same for all vertices. indices: the vertices of primitives, in order (None: all)."""
+        arrays = [np.asarray(one, np.float32) for one in attributes]
+        count = max(len(one) for one in arrays if one.ndim > 1)
+        rows = [np.broadcast_to(one, (count, one.shape[-1])) for one in arrays]
+        buffer = Buffer(self.put(np.concatenate(rows, axis=1)), [("f32", one.shape[1]) for one in rows])
+        self.list.attributes(buffer)
+        if indices is None:
+            self.list.draw_arrays(count, primitive=primitive)
+        else:
+            numbers = np.asarray(indices, np.uint16).ravel()
+            self.list.draw_elements(len(numbers), self.capture.put(numbers), primitive=primitive)
+
+    def decoded(
+        self, address: int, width: int, height: int, format: str = "RGBA8", layout: surface.Layout = "tiled",
+        **options: Any,
+    ) -> Image:  # fmt: skip
+        """Replay the recording; what is in memory then, as a picture whose upper row is the first. options: as for
+        `Capture.render`."""
+        from pocketgpu.capture import of_bytes
+
+        *_, last = of_bytes(self.tobytes()).render(**options)
+        pixels = BY_NAME[format]
+        data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
+        return to_image(surface.decode(data, pixels, width, height, layout)[..., :3])
+
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]
 """Corners of a box as two triangles."""
 
 
-def _word(color: Color) -> int:
-    return int.from_bytes(bytes(color), "big")
+def _word(color: Color, format: str) -> int:
+    """A colour as the word of a pixel."""
+    pixel = surface.encode(np.full((1, 1, 4), color, np.uint8), BY_NAME[format], "linear")
+    return int.from_bytes(pixel, "little")
 
 
 __all__ = [

@@ -274,14 +274,14 @@ class Canvas:
         self, address: int, width: int, height: int, format: str = "RGBA8", layout: surface.Layout = "tiled",
         **options: Any,
     ) -> Image:  # fmt: skip
-        """Replay the recording; what is in memory then, as a picture whose upper row is the first. options: as for
-        `Capture.render`."""
+        """Replay the recording; what is in memory then, as an RGBA picture whose upper row is the first. options: as
+        for `Capture.render`."""
         from pocketgpu.capture import of_bytes
 
         *_, last = of_bytes(self.tobytes()).render(**options)
         pixels = BY_NAME[format]
         data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
-        return to_image(surface.decode(data, pixels, width, height, layout)[..., :3])
+        return to_image(surface.decode(data, pixels, width, height, layout))
 
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]

@@ -14,25 +14,22 @@ from pocketgpu.pictures import beside
 PROGRAM = assemble(""".out o0 position\n.out o1.xyz texcoord0w
     .constf k(0.0, 1.0, 4.0, 0.03125)
     .consti most(254, 0, 1, 0)      ; 255 times
-    .proc main
-        mov r0, k.x                 ; z, and how many rounds it took
-        for most
-            mul r1.xy, r0.xy, r0.xy
-            mul r2.x, r0.x, r0.y
-            add r0.x, r1.x, -r1.y
-            add r0.y, r2.x, r2.x
-            add r0.xy, v1.xy, r0.xy
-            add r1.x, r1.x, r1.y
-            cmp k.zz, lt, lt, r1.xx
-            breakc cmp.x
-            add r0.z, k.y, r0.z
-        .end
-        mov o0, v0
-        mul o1, k.w, r0.z           ; texture coordinate u
-        end
-    .end""")
+    mov r0, k.x                 ; z, and how many rounds it took
+    for most
+        mul r1.xy, r0.xy, r0.xy
+        mul r2.x, r0.x, r0.y
+        add r0.x, r1.x, -r1.y
+        add r0.y, r2.x, r2.x
+        add r0.xy, v1.xy, r0.xy
+        add r1.x, r1.x, r1.y
+        cmp k.zz, lt, lt, r1.xx
+        breakc cmp.x
+        add r0.z, k.y, r0.z
+    .end
+    mov o0, v0
+    mul o1, k.w, r0.z           ; texture coordinate u
+    end""")
 vertices, indices = plane(2, 2, 159, 95)
-CENTER = (-0.77568377, 0.13646737)
 wave = 0.5 + 0.5 * np.cos(2 * np.pi * (np.arange(32)[:, None] / 32 + (0.5, 0.4, 0.3, 0)))
 places = np.column_stack([vertices[:, 1], -vertices[:, 0], 0 * vertices[:, 0] - 0.5])
 RAMP = np.tile((wave * 255).astype(np.uint8), (8, 1, 1))
@@ -41,7 +38,7 @@ def draw(size, precision):
     canvas = Canvas()
     canvas.texture(RAMP, filter="nearest")
     canvas.list.shader(PROGRAM)
-    canvas.draw_vertices(places, vertices[:, :2] * (size, size * 0.6) + CENTER, indices=indices)
+    canvas.draw_vertices(places, vertices[:, :2] * (size, size * 0.6) + (-0.77568377, 0.13646737), indices=indices)
     return canvas.image(switches={"shader.precision": precision})
 
 pictures = [draw(size, kind) for size in (1e-3, 1e-4) for kind in ("f32", "f24")]

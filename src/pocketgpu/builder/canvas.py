@@ -125,12 +125,12 @@ class Canvas:
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
         self.capture.clear(self.target, HEIGHT, WIDTH, _word(background, format), format=format)
         self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
-        self._frames = 0
         self.list = self.new_list()
-        self._drawn_from = 0  # words of the list that a frame begins with
+        self._begun = len(self.list)  # words of the list before anything is drawn
+        self._needed = 1  # frames that show all that was submitted
 
     def __repr__(self) -> str:
-        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(self._frames, 'frame')}")
+        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(len(self.capture.frames), 'frame')}")
 
     # -- lists --------------------------------------------------------------------------------------------------------
     def new_list(self) -> CommandList:
@@ -148,21 +148,22 @@ class Canvas:
     def submit(self) -> CommandList:
         """Run the list so far; what follows is drawn by a new one."""
         self.capture.submit(self.list.end_drawing())
-        return self.new_list()
+        self._needed = len(self.capture.frames) + 1
+        self._begun = len(self.new_list())
+        return self.list
 
     def end_frame(self) -> CommandList:
         """Draw what the list has, show the target on the top screen, and end the frame; the next list goes on."""
         shown = "RGB8" if self.format == "RGBA8" else self.format  # transfers convert few formats
         self.capture.submit(self.list.end_drawing())
         self.capture.present("top", self.target, source_format=self.format, format=shown).end_frame()
-        self._frames += 1
-        self._drawn_from = len(self.new_list())
+        self._begun = len(self.new_list())
         return self.list
 
     # -- what comes of it ---------------------------------------------------------------------------------------------
     def tobytes(self) -> bytes:
         """The recording, as the bytes of a CiTrace file. What is not shown yet becomes its last frame."""
-        if len(self.list) > self._drawn_from:
+        if len(self.list) > self._begun or len(self.capture.frames) < self._needed:
             self.end_frame()
         return self.capture.tobytes()
 

@@ -2,7 +2,7 @@
 What a display transfer can do
 ==============================
 
-One picture after eight transfers: plain, upside down, cropped, half as wide, half as large, and with fewer bits a pixel.
+One picture after eight transfers: plain, upside down, cropped, half as wide, half as large, and in fewer bits.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ WAYS = {
     "RGBA4": (256, 192, "RGBA4", {}),
 }
 targets = [canvas.capture.allocate(3 * 256 * 192, region="VRAM") for way in WAYS]
-for target, (width, height, format, options) in zip(targets, WAYS.values(), strict=True):
+for target, (_, _, format, options) in zip(targets, WAYS.values(), strict=True):
     canvas.capture.transfer(source, target, 256, 192, output_format=format, **options)
 pictures = [canvas.decoded(at, *way[:3], "linear") for at, way in zip(targets, WAYS.values(), strict=True)]
 beside(pictures, [*WAYS], columns=4).save("display_transfer.png")

@@ -33,10 +33,10 @@ beside(pictures, [*names, *(name + ", flat" for name in names)], columns=3).save
 
 # %%
 # A draw names how vertices become triangles in :register:`PRIMITIVE_CONFIG`. A list takes three vertices for each
-# triangle, so nine make three. A strip makes a triangle of each vertex and the two before it, and a fan makes one of each
-# vertex, the one before it and the very first: both make seven of nine. Every second triangle of a strip would run the
-# other way round, so two of its vertices are exchanged, and :register:`FACECULLING_CONFIG` finds all front faces on the
-# same side. The number of vertices is in :register:`NUMVERTICES`, and a write to :register:`DRAWARRAYS` starts the draw;
-# :register:`DRAWELEMENTS` takes them in the order of an index buffer. A write to :register:`RESTART_PRIMITIVE` forgets
-# the last vertices and begins a new strip. :register:`FLAT_SHADING` gives a whole triangle the colour of its third
-# vertex: the lower row shows which one that is.
+# triangle, so nine make three. A strip makes a triangle of each vertex and the two before it, and a fan makes one of
+# each vertex, the one before it and the very first: both make seven of nine. Every second triangle of a strip would
+# run the other way round, so two of its vertices are exchanged, and :register:`FACECULLING_CONFIG` finds all front
+# faces on the same side. The number of vertices is in :register:`NUMVERTICES`, and a write to :register:`DRAWARRAYS`
+# starts the draw; :register:`DRAWELEMENTS` takes them in the order of an index buffer. A write to
+# :register:`RESTART_PRIMITIVE` forgets the last vertices and begins a new strip. :register:`FLAT_SHADING` gives a
+# whole triangle the colour of its third vertex: the lower row shows which one that is.

@@ -13,7 +13,7 @@ from pocketgpu.builder.shapes import plane
 from pocketgpu.pictures import animate, beside
 
 PROGRAM = assemble(""".out o0 position\n.out o1 color
-    .fvec bones[18], view[4], sun\n    .constf k(0.0, 1.0, 0.25, 0.75)
+    .fvec bones[18], view[4], sun\n .constf k(0.0, 1.0, 0.25, 0.75)
     .proc bone              ; the matrix in the three uniforms from a0.x on
         dp4 r3.x, bones[a0.x], v0\n dp4 r3.y, bones[a0.x+1], v0\n dp4 r3.z, bones[a0.x+2], v0
         dp3 r4.x, bones[a0.x], v1\n dp3 r4.y, bones[a0.x+1], v1\n dp3 r4.z, bones[a0.x+2], v1
@@ -35,7 +35,8 @@ def draw(time, mixed):
     weight = np.clip(along - 0.5 - first, 0, 1) if mixed else along - 0.5 - first >= 0.5
     bones = [np.eye(4)]
     for k in range(1, 6):
-        bones.append(bones[-1] @ translation(k, 0, 0) @ rotation((0, 0, 1), 0.8 * np.sin(time - k)) @ translation(-k, 0, 0))
+        turn = rotation((0, 0, 1), 0.8 * np.sin(time - k))
+        bones.append(bones[-1] @ translation(k, 0, 0) @ turn @ translation(-k, 0, 0))
     canvas = Canvas()
     canvas.show("vertex color").shader(PROGRAM).depth("greater")
     canvas.list.uniforms(0, [*np.concatenate([one[:3] for one in bones]), *view, (0.3, 0.7, 0.6, 0)])
@@ -43,15 +44,16 @@ def draw(time, mixed):
     canvas.draw_vertices(places, normals, pair, colors, indices=indices)
     return canvas.image().crop((60, 0, 340, 240))
 
-frames = [beside([draw(time, mixed) for mixed in (False, True)], ["one bone", "two, mixed"]) for time in np.arange(12) / 12 * 2 * np.pi]
-animate([frame.quantize(64, dither=0) for frame in frames], "vertex_skinning.webp", milliseconds=80)
+times, labels = np.arange(12) * np.pi / 6, ["one bone", "two, mixed"]
+frames = [beside([draw(time, False), draw(time, True)], labels) for time in times]
+animate([one.quantize(64, dither=0) for one in frames], "vertex_skinning.webp", milliseconds=80)
 
 # %%
-# Skinning is relative addressing. MOVA turns two components of an attribute into whole numbers in the address
-# register a0, and `bones[a0.x+1]` reads the uniform that lies so far after the first. A matrix takes three of the 96
-# float uniforms, its last row is always the same: so 30 bones fit beside the camera, the lamp and a constant. The
-# attribute v2 has the places of two matrices and two weights. The program transforms place and normal by both, by a
-# procedure that CALL runs twice, and adds the results up by their weights. On the left one weight is 1 and the other
-# 0: next to a joint all vertices jump from one bone to the other, and the tube breaks. Programs send new matrices
-# through :register:`VSH_FLOATUNIFORM_INDEX` for each pose, and vertices stay as they are:
-# :register:`ATTRIBBUFFER0_CONFIG1` says which attributes a vertex has in memory.
+# Skinning is relative addressing. MOVA turns a component of an attribute into a whole number in the address register
+# a0, and ``bones[a0.x+1]`` reads the uniform that lies so far after the first. A matrix takes three of the 96 float
+# uniforms, its last row is always the same: so 30 bones fit beside the camera, the lamp and a constant. The attribute
+# v2 has the places of two matrices and two weights. The program transforms place and normal by both, by a procedure
+# that CALL runs twice, and adds the results up by their weights. On the left one weight is 1 and the other 0: next to
+# a joint all vertices jump from one bone to the other, and the tube breaks. Programs send new matrices through
+# :register:`VSH_FLOATUNIFORM_INDEX` for each pose, and vertices stay as they are: :register:`ATTRIBBUFFER0_CONFIG1`
+# says which attributes a vertex has in memory.

@@ -48,7 +48,7 @@ animate([draw(time) for time in np.arange(12) / 12], "vertex_waves.webp", millis
 
 # %%
 # A vertex program runs once for each vertex. This one has a loop: LOOP takes its number of rounds from an integer
-# uniform (:register:`VSH_INTUNIFORM_I0`), and the loop counter aL, `lcnt` in the text, selects a float uniform in
+# uniform (:register:`VSH_INTUNIFORM_I0`), and the loop counter aL, ``lcnt`` in the text, selects a float uniform in
 # each round, so that a wave is one of the 96 uniforms that go through :register:`VSH_FLOATUNIFORM_DATA0`. The unit
 # has no sine. FLR takes the whole part away, and t (1 - t) is an arch with the slope 1 - 2 t, which is enough for
 # water. The program adds the height along the direction "up" to a place that is already in clip space. Colours go on

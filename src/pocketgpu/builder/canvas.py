@@ -123,8 +123,8 @@ class Canvas:
         canvas.fill(Box(120, 80, 360, 180), BLUE)
         canvas.image().save("squares.png")
 
-    list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM. format: of the
-    target's pixels.
+    list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM.
+    format: of the target's pixels.
     """
 
     def __init__(self, background: Color = BACKGROUND, *, format: str = "RGBA8") -> None:
@@ -366,8 +366,11 @@ class Canvas:
     def draw_vertices(
         self, *attributes: ArrayLike, indices: ArrayLike | None = None, primitive: str = "triangles"
     ) -> None:  # fmt: skip
-        """Draw vertices as the state has it. attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4);
-        one of shape (1 to 4,) is the same for all vertices. indices: the vertices of primitives, in order (None: all)."""
+        """Draw vertices as the state has it.
+
+        attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4); one of shape (1 to 4,) is the same for
+        all vertices. indices: the vertices of primitives, in order (None: all).
+        """
         arrays = [np.asarray(one, np.float32) for one in attributes]
         count = max(len(one) for one in arrays if one.ndim > 1)
         rows = [np.broadcast_to(one, (count, one.shape[-1])) for one in arrays]

@@ -43,7 +43,6 @@ def scene(bias):
     canvas.list.combiner(1, ("interpolate", "vertex color", "previous stage", "texture 0"))
     draw(canvas, camera)
     return canvas.image(), canvas.decoded(shadows, 256, 256)
-
 pictures = [scene(0)[1].getchannel("A").resize((240, 240)), *(scene(bias)[0] for bias in (0, 0.03, 0.15))]
 beside(pictures, ["what the sun sees", "no bias", "bias 0.03", "bias 0.15"], columns=2).save("shadow_map.png")
 

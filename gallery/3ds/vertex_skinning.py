@@ -22,7 +22,7 @@ PROGRAM = assemble(""".out o0 position\n.out o1 color
         mova a0.x, v2.x\n call bone\n mul r0, r3, v2.z\n mul r1, r4, v2.z
         mova a0.x, v2.y\n call bone\n mad r0.xyz, r3, v2.w, r0\n mad r1.xyz, r4, v2.w, r1
         mov r0.w, k.y\n dp4 o0.x, view[0], r0\n dp4 o0.y, view[1], r0\n dp4 o0.z, view[2], r0\n dp4 o0.w, view[3], r0
-        dp3 r5.x, sun, r1\n max r5.x, k.x, r5.x\n mov r6, k\n mad r5.x, r5.x, k.w, r6.z\n mul o1, r5.x, v3\n end\n.end""")
+    dp3 r5.x, sun, r1\n max r5.x, k.x, r5.x\n mov r6, k\n mad r5.x, r5.x, k.w, r6.z\n mul o1, r5.x, v3\n end\n.end""")
 vertices, indices = plane(6, 1, 72, 24)
 along, around = vertices[:, 0] + 3, vertices[:, 7] * 2 * np.pi
 normals = np.column_stack([0 * along, np.cos(around), np.sin(around)])

@@ -30,6 +30,8 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from pocketgpu.capture import Frame
+
 Color: TypeAlias = tuple[int, int, int, int]
 
 WIDTH: Final = SCREENS["top"][1]
@@ -192,9 +194,7 @@ class Canvas:
 
     def images(self, **options: Any) -> list[Image]:
         """Replay the recording; a picture of the top screen for each frame. options: as for `Capture.render`."""
-        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
-
-        return [frame.top.image for frame in of_bytes(self.tobytes()).render(**options)]
+        return [frame.top.image for frame in self.frames(**options)]
 
     def image(self, **options: Any) -> Image:
         """The last of `images`."""
@@ -382,15 +382,19 @@ class Canvas:
             numbers = np.asarray(indices, np.uint16).ravel()
             self.list.draw_elements(len(numbers), self.capture.put(numbers), primitive=primitive)
 
+    def frames(self, **options: Any) -> list[Frame]:
+        """Replay the recording; its frames, for other screens and for counts. options: as for `Capture.render`."""
+        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
+
+        return list(of_bytes(self.tobytes()).render(**options))
+
     def decoded(
         self, address: int, width: int, height: int, format: str = "RGBA8", layout: surface.Layout = "tiled",
         **options: Any,
     ) -> Image:  # fmt: skip
         """Replay the recording; what is in memory then, as an RGBA picture whose upper row is the first. options: as
         for `Capture.render`."""
-        from pocketgpu.capture import of_bytes
-
-        *_, last = of_bytes(self.tobytes()).render(**options)
+        last = self.frames(**options)[-1]
         pixels = BY_NAME[format]
         data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
         return to_image(surface.decode(data, pixels, width, height, layout))

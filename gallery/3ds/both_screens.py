@@ -24,8 +24,7 @@ SHAPES = (
     (ring, np.outer(bands, (1, 0.9, 0.8)), ring_order),
 )
 
-def draw(canvas, left, top, width):
-    """What a screen shows of a plane of pixels: the place of its corner, and how wide it is."""
+def draw(canvas, left, top, width):  # what a screen shows of the plane of both
     canvas.show("vertex color").depth("greater")
     for places, colors, indices in SHAPES:
         x, y, z = places.T

@@ -42,15 +42,17 @@ PLACE: Final = """
         dp4 o0.y, projection[1], r0
         dp4 o0.z, projection[2], r0
         dp4 o0.w, projection[3], r0
-        dp4 o3.x, turn[0], v1
-        dp4 o3.y, turn[1], v1
-        dp4 o3.z, turn[2], v1
-        dp4 o3.w, turn[3], v1
+        dp4 r1.x, turn[0], v1
+        dp4 r1.y, turn[1], v1
+        dp4 r1.z, turn[2], v1
+        dp4 r1.w, turn[3], v1
+        mov o3, r1
         mov o4.xyz, -r0
         mov o1, v3
         mov o5, v2.xyxy
 """
-"""The start of a program: r0 is the place as seen by the eye, and all outputs but texture coordinate 0 are written."""
+"""The start of a program: r0 is the place as seen by the eye, r1 its quaternion, and all outputs but texture coordinate 0
+are written."""
 PROGRAM: Final = assemble(f"{OUTPUTS}{PLACE}mov o2.xy, v2\nmov o2.z, one\nend\n")
 
 _Floats = NDArray[np.float64]

@@ -7,13 +7,13 @@ The same three spots of red, green and blue on the same stripes, by eight ways t
 
 import numpy as np
 
-from pocketgpu.builder import Box, Canvas, patterns
+from pocketgpu.builder import Box, Canvas
 from pocketgpu.pictures import beside
 
 y, x = (np.mgrid[:64, :64] + 0.5) / 32 - 1
 spot = np.full((64, 64, 4), 255, np.uint8)
 spot[..., 3] = np.clip(1.2 - 1.2 * np.hypot(x, y), 0, 1) * 255
-GROUND = [(24, 28, 40, 255), (84, 92, 116, 255), (160, 160, 168, 255), (236, 232, 220, 255)]
+GROUND = [(16, 20, 48, 255), (84, 92, 116, 255), (160, 160, 168, 255), (236, 232, 220, 255)]
 COLORS = [(255, 64, 64, 255), (64, 224, 96, 255), (80, 112, 255, 255)]
 MODES = {
     "one, zero": ("one", "zero"),
@@ -43,7 +43,7 @@ beside([picture.crop(view) for picture in canvas.images()], [*MODES], columns=4)
 # The last step of a fragment mixes its colour (source) with that of the target (destination). Both are multiplied by
 # a factor, then an equation puts them together: source plus destination, either difference, or the smaller or larger
 # one. :register:`BLEND_FUNC` has factors and equation, for colour and alpha apart, and labels above name the source's
-# factor first. The spots are opaque in their middle and clear at their edge; the alpha test keeps only what is not quite
-# clear, so all have the same discs. "One, zero" is drawing without blending. "Source alpha, one" adds light, and
-# "destination color, zero" multiplies, as a coloured glass does. "Reverse subtract" takes light away. Minimum and
+# factor first. The spots are opaque in their middle and clear at their edge; the alpha test keeps only what is not
+# quite clear, so all have the same discs. "One, zero" is drawing without blending. "Source alpha, one" adds light,
+# and "destination color, zero" multiplies, as a coloured glass does. "Reverse subtract" takes light away. Minimum and
 # maximum compare each channel; a console was measured to multiply by the factors first, :choice:`blend.min_max`.

@@ -30,10 +30,10 @@ pictures = [picture.crop((110, 30, 290, 210)) for picture in canvas.images()]
 beside(pictures, ["bump_mode = none", "bump_mode = bump map", "the map"]).save("bump_mapping.png")
 
 # %%
-# With ``bump_mode`` in :register:`LIGHTING_CONFIG0` a texture unit gives the normal of each fragment: red, green and blue
-# are x, y and z, from -1 to 1. The unit takes x and y of it and works z out, unless ``bump_keep_z`` is set. The result
-# stands in the space of the surface, where z is away from it. The PICA200 gets no normal and tangent from the vertex
-# program but one quaternion, the rotation from that space to the eye's; rasterisation interpolates it, and it turns the
-# bumps with the surface, so the lamp on the left lights left slopes of the wall and the ball alike. The surface itself
-# stays flat, as the round edge of the ball shows. The map of the right picture is the texture as the combiners see it;
-# a flat place is about (128, 128, 255).
+# With ``bump_mode`` in :register:`LIGHTING_CONFIG0` a texture unit gives the normal of each fragment: red, green and
+# blue are x, y and z, from -1 to 1. The unit takes x and y of it and works z out, unless ``bump_keep_z`` is set. The
+# result stands in the space of the surface, where z is away from it. The PICA200 gets no normal and tangent from the
+# vertex program but one quaternion, the rotation from that space to the eye's; rasterisation interpolates it, and it
+# turns the bumps with the surface, so the lamp on the left lights left slopes of the wall and the ball alike. The
+# surface itself stays flat, as the round edge of the ball shows. The map of the right picture is the texture as the
+# combiners see it; a flat place is about (128, 128, 255).

@@ -22,18 +22,11 @@ for x, y, z in ((one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t
     faces.append(face)
 AROUND = "dp3 o2.x, c12, r6\ndp3 o2.y, c13, r6\ndp3 o2.z, c14, r6\nend\n"  # from the eye's directions to the world's
 SKY = assemble(f"{meshes.OUTPUTS}{meshes.PLACE}mov r6, r0\n{AROUND}")
-MIRROR = assemble(f"""{meshes.OUTPUTS}{meshes.PLACE}
-    .constf c90, 0.5, 8.0, 0.0, 0.0
-    mul r2, r1.xyxy, r1.zzww     ; the normal, from the quaternion, times 0.5
-    add r3.x, r2.x, r2.w
-    add r3.y, r2.y, -r2.z
-    mul r4.xy, r1, r1
-    add r4.x, r4.x, r4.y
-    add r3.z, c90.x, -r4.x
-    dp3 r5, r3, r0               ; the direction from the eye, reflected
-    mul r5, c90.y, r5
-    mul r3, r3, r5
-    add r6, r0, -r3
+MIRROR = assemble(f"""{meshes.OUTPUTS}{meshes.PLACE}{meshes.NORMAL}
+    dp3 r5, r2, r0               ; the direction from the eye, reflected
+    mul r5, r5, r2
+    add r5, r5, r5
+    add r6, r0, -r5
     {AROUND}""")
 canvas, eye = Canvas(), (1.5, 0.6, 4.5)
 addresses = [canvas.capture.put_texture(face) for face in faces]
@@ -51,10 +44,11 @@ canvas.mesh(shapes.torus(0.8, 0.3, 64, 32), translation(1.2, 0, 0) @ rotation((1
 beside([canvas.image()], scale=2).save("cube_map.png")
 
 # %%
-# With type = ``cube`` in :register:`TEXUNIT0_PARAM` texture unit 0 takes texture coordinate 0 as a direction: its largest
-# component chooses one of six faces, the other two divided by it the place on it. The first face is at
-# :register:`TEXUNIT0_ADDR`, the others at :register:`TEXUNIT0_ADDR2` to :register:`TEXUNIT0_ADDR6`, all of one size and
-# format. The landscape behind is the map itself, drawn on a large cube around the eye. For ball and ring the vertex program
-# works out the normal from the quaternion, reflects the direction from the eye in it, and turns it into the world;
-# between vertices the direction is interpolated, and its length doesn't matter. Faces have to fit at their edges, as
-# each one is filtered alone: there may be a line where two meet. Reflections don't show other shapes, only the map.
+# With type = ``cube`` in :register:`TEXUNIT0_PARAM` texture unit 0 takes texture coordinate 0 as a direction: its
+# largest component chooses one of six faces, the other two divided by it the place on it. The first face is at
+# :register:`TEXUNIT0_ADDR`, the others at :register:`TEXUNIT0_ADDR2` to :register:`TEXUNIT0_ADDR6`, all of one size
+# and format. The landscape behind is the map itself, drawn on a large cube around the eye. For ball and ring the
+# vertex program works out the normal from the quaternion, reflects the direction from the eye in it, and turns it
+# into the world; between vertices the direction is interpolated, and its length doesn't matter. Faces have to fit at
+# their edges, as each one is filtered alone: there may be a line where two meet. Reflections don't show other shapes,
+# only the map.

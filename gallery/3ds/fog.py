@@ -41,8 +41,8 @@ beside(canvas.images(), [*TABLES], columns=2).save("fog.png")
 # %%
 # Fog comes after the combiners: the share of the fragment's own colour is looked up by its depth in a table of 128
 # entries, each with the difference to the next one, and the rest is :register:`FOG_COLOR`. ``fog_mode`` in
-# :register:`TEXENV_UPDATE_BUFFER` switches it on, and the table goes through :register:`FOG_LUT_DATA0`. The GPU knows no
-# kind of fog; what the program writes into the table makes it even, dense, or a row of steps. But depth is not
-# distance: with this camera, depth 1 is 1 away, depth 0 is 40 away, and the entry next to depth 0 is only 31 away. So the
-# near step is sharp and the far ones run together. Alpha stays as it is. How results are rounded is not known:
+# :register:`TEXENV_UPDATE_BUFFER` switches it on, and the table goes through :register:`FOG_LUT_DATA0`. The GPU knows
+# no kind of fog; what the program writes into the table makes it even, dense, or a row of steps. But depth is not
+# distance: with this camera, depth 1 is 1 away, depth 0 is 40 away, and the entry next to depth 0 is only 31 away. So
+# the near step is sharp and the far ones run together. Alpha stays as it is. How results are rounded is not known:
 # :choice:`fog.arithmetic`.

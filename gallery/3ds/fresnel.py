@@ -25,19 +25,16 @@ for name, table in TABLES.items():
     kind = "none" if name == "fresnel = none" else "primary alpha"
     canvas.lighting({"D0": x**60, "FR": table}, inputs={"fr": "N.V"}, ambient=(60, 120, 130), fresnel=kind)
     canvas.light(0, (-3, 4, 5), diffuse=(60, 110, 120), specular=(255, 255, 255))
-    both = ("add", "fragment primary color", "fragment secondary color")
-    canvas.list.combiner(0, both, ("replace", "fragment primary color"))
     canvas.mesh(shapes.sphere(0.85, 64, 32), translation(0, 0, 0.6))
     canvas.end_frame()
 pictures = [picture.crop((110, 30, 290, 210)) for picture in canvas.images()]
 beside(pictures, [*TABLES], columns=4).save("fresnel.png")
 
 # %%
-# Glass is clear where one looks straight at it and reflects where one looks along it. The unit has a table for that, FR.
-# It does not change colours but gives an alpha: that of the primary result, of the secondary one, or of both, as
-# ``fresnel`` in :register:`LIGHTING_CONFIG0` says. Here it is looked up with N.V, which is 1 in the middle of the ball and
-# 0 at its edge, and blending by alpha (:register:`BLEND_FUNC`) does the rest. 1 - N.V gives mist, the third power a thin
-# shell, and a table with a step a hard rim. The back of the ball is culled (:register:`FACECULLING_CONFIG`).
-# With
-# several lights only the last one gives the alpha; that was measured on a console, and
-# :choice:`lighting.fresnel` can add all up instead.
+# Glass is clear where one looks straight at it and reflects where one looks along it. The unit has a table for that,
+# FR. It does not change colours but gives an alpha: that of the primary result, of the secondary one, or of both, as
+# ``fresnel`` in :register:`LIGHTING_CONFIG0` says. Here it is looked up with N.V, which is 1 in the middle of the
+# ball and 0 at its edge, and blending by alpha (:register:`BLEND_FUNC`) does the rest. 1 - N.V gives mist, the third
+# power a thin shell, and a table with a step a hard rim. The back of the ball is culled
+# (:register:`FACECULLING_CONFIG`). With several lights only the last one gives the alpha; that was measured on a
+# console, and :choice:`lighting.fresnel` can add all up instead.

@@ -33,15 +33,16 @@ for tables, inputs, colors in MATERIALS.values():
     canvas.light(0, (2, 3, 5), **colors)
     canvas.mesh(shapes.torus(1, 0.45, 64, 32), rotation((1, 0.3, 0), -0.6))
     canvas.end_frame()
-pictures = [picture.crop((98, 26, 302, 214)) for picture in canvas.images()]
+pictures = [picture.crop((104, 31, 296, 209)) for picture in canvas.images()]
 beside(pictures, [*MATERIALS], columns=3).save("lighting_tables.png")
 
 # %%
-# For every fragment and light the unit computes products of unit vectors: of the normal N, the light L, the eye V and the
-# half vector H. The diffuse part is the light's colour times L.N, always. Everything else goes through tables of 256
-# entries that the program fills: D0 is the strength of :register:`LIGHT0_SPECULAR0`, D1 that of
+# For every fragment and light the unit computes products of unit vectors: of the normal N, the light L, the eye V and
+# the half vector H. The diffuse part is the light's colour times L.N, always. Everything else goes through tables of
+# 256 entries that the program fills: D0 is the strength of :register:`LIGHT0_SPECULAR0`, D1 that of
 # :register:`LIGHT0_SPECULAR1`, and RR, RG and RB colour the second one, channel by channel.
-# :register:`LIGHTING_LUTINPUT_SELECT` says which product a table is looked up with, and :register:`LIGHTING_CONFIG1` which
-# tables count. So a material is a table: a steep curve over N.H is gloss, three different curves make gold, steps over
-# L.N are a cartoon, and a table that rises where the surface turns away from the eye is velvet. Both sums are sources of the
-# combiners, and the first stage adds them here. Tables are read between entries: :choice:`lighting.lut`.
+# :register:`LIGHTING_LUTINPUT_SELECT` says which product a table is looked up with, and :register:`LIGHTING_CONFIG1`
+# which tables count. So a material is a table: a steep curve over N.H is gloss, three different curves make gold,
+# steps over L.N are a cartoon, and a table that rises where the surface turns away from the eye is velvet. Both sums
+# are sources of the combiners, and the first stage adds them here. Tables are read between entries:
+# :choice:`lighting.lut`.

@@ -35,10 +35,10 @@ for operation in OPERATIONS:
 beside([picture.crop(view) for picture in canvas.images()], OPERATIONS, columns=4).save("logic_operations.png")
 
 # %%
-# :register:`COLOR_OPERATION` decides between blending and a logic operation (``blend_enable`` = 0), which combines the
-# bits of the fragment's colour with those of the target, all four channels at once. The discs are red, white and a green
-# of (0, 160, 96). ``invert`` doesn't look at the disc's colour: it turns the target's bits over, so where two discs
-# lie over each other the ramp comes back. ``xor`` with white does the same, and drawing twice also undoes any other
-# colour, which is why cursors were drawn with it. ``and`` with red keeps the red of the target. Bits are not
-# brightness: and, or and xor with 160 and 96 leave visible steps in the smooth ramp. :register:`LOGIC_OP` has 16 codes;
-# ``copy`` is plain drawing.
+# :register:`COLOR_OPERATION` decides between blending and a logic operation (``blend_enable`` = 0), which combines
+# the bits of the fragment's colour with those of the target, all four channels at once. The discs are red, white and
+# a green of (0, 160, 96). ``invert`` doesn't look at the disc's colour: it turns the target's bits over, so where two
+# discs lie over each other the ramp comes back. ``xor`` with white does the same, and drawing twice also undoes any
+# other colour, which is why cursors were drawn with it. ``and`` with red keeps the red of the target. Bits are not
+# brightness: and, or and xor with 160 and 96 leave visible steps in the smooth ramp. :register:`LOGIC_OP` has 16
+# codes; ``copy`` is plain drawing.

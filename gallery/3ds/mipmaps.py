@@ -35,10 +35,10 @@ beside(pictures, [*VARIANTS], columns=4).save("mipmaps.png")
 
 # %%
 # A texture can have smaller levels, which follow it in memory, each half as wide and high as the one before. Without
-# them, several texels fall on one pixel far away, and the filter sees only four of them: false rings appear on the floor.
-# With ``max_level`` = 3 in :register:`TEXUNIT0_LOD` the GPU computes for each pixel how many texels it covers and takes
-# the level where that is about one: 64 x 64 (blue) in front, then 32 (red), 16 (green) and 8 (brown), which is the
-# smallest side that a texture can have; so rings remain near the horizon. ``mip_filter`` in
+# them, several texels fall on one pixel far away, and the filter sees only four of them: false rings appear on the
+# floor. With ``max_level`` = 3 in :register:`TEXUNIT0_LOD` the GPU computes for each pixel how many texels it covers
+# and takes the level where that is about one: 64 x 64 (blue) in front, then 32 (red), 16 (green) and 8 (brown), which
+# is the smallest side that a texture can have; so rings remain near the horizon. ``mip_filter`` in
 # :register:`TEXUNIT0_PARAM` either takes one level, with a visible edge where it changes, or mixes two. The bias is
 # added to the level: 1.5 brings smaller levels nearer and makes the floor blurred. :choice:`texture.levels` shows a
 # recording as renderers without levels do.

@@ -30,7 +30,8 @@ for kind in KINDS:
     canvas.texture(slide)
     border = "clamp to border"
     canvas.list.write("TEXUNIT0_PARAM", type=kind, wrap_s=border, wrap_t=border, mag_filter="linear")
-    canvas.list.combiner(0, ("modulate", "fragment primary color", "constant"), color=(60, 60, 84, 255))
+    dim = ("modulate", "fragment primary color", "constant")
+    canvas.list.combiner(0, dim, ("replace", "constant"), color=(60, 60, 84, 255))
     canvas.list.combiner(1, ("multiply then add", "texture 0", "fragment primary color", "previous stage"))
     canvas.list.depth("greater").uniforms(12, rows)
     canvas.mesh(shapes.plane(14, 10), rotation((1, 0, 0), -np.pi / 2), program=PROGRAM)
@@ -41,10 +42,11 @@ pictures = [picture.crop((40, 10, 360, 240)) for picture in canvas.images()]
 beside(pictures, [f"type = {kind}" for kind in KINDS]).save("projected_texture.png")
 
 # %%
-# The vertex program computes where each vertex would lie in the picture of a second camera, the lantern, and hands that on
-# as texture coordinate 0 with three components. With type = ``projection`` in :register:`TEXUNIT0_PARAM` unit 0 divides u
-# and v by w for every fragment, as is done for positions, and the slide lies right on all shapes. With type = ``2D``
-# there is no division: what should be divided by distances of about 7 is not, and the slide shrinks to a coin. Only unit 0
-# gets a third component (:register:`SH_OUTMAP_O2` here). The wrap mode is ``clamp to border`` with a black border,
-# so nothing is thrown beside the slide. The first combiner stage makes the dim light, the second adds the slide times
-# the lantern's diffuse light, so sides that face away stay dark. There are no shadows: panes go on behind the ball.
+# The vertex program computes where each vertex would lie in the picture of a second camera, the lantern, and hands
+# that on as texture coordinate 0 with three components. With type = ``projection`` in :register:`TEXUNIT0_PARAM` unit
+# 0 divides u and v by w for every fragment, as is done for positions, and the slide lies right on all shapes. With
+# type = ``2D`` there is no division: what should be divided by distances of about 7 is not, and the slide shrinks to
+# a coin. Only unit 0 gets a third component (:register:`SH_OUTMAP_O2` here). The wrap mode is ``clamp to border``
+# with a black border, so nothing is thrown beside the slide. The first combiner stage makes the dim light, the second
+# adds the slide times the lantern's diffuse light, so sides that face away stay dark. There are no shadows: panes go
+# on behind the ball.

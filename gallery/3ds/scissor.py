@@ -26,10 +26,10 @@ pictures = [picture.crop((90, 10, 310, 230)) for picture in canvas.images()]
 beside(pictures, MODES).save("scissor.png")
 
 # %%
-# The scissor test comes before anything else that a fragment does: outside of the rectangle nothing is drawn, whatever
-# depth, stencil and alpha say, and what was there stays. :register:`SCISSORTEST_MODE` has two ways that count: keep what
-# is inside (3), or what is outside (1), which OpenGL hasn't; codes 0 and 2 are both off. :register:`SCISSORTEST_POS` has the
-# lower left corner of the rectangle and :register:`SCISSORTEST_DIM` the upper right one, and both pixels belong to it. All
-# numbers count pixels of the render target, not of the upright screen. The screen of the 3DS is built in on its side:
-# the target is 240 wide and 400 high, so what a player calls the height of the rectangle is its width here. Display
-# transfers and clears don't look at it.
+# The scissor test comes before anything else that a fragment does: outside of the rectangle nothing is drawn,
+# whatever depth, stencil and alpha say, and what was there stays. :register:`SCISSORTEST_MODE` has two ways that
+# count: keep what is inside (3), or what is outside (1), which OpenGL hasn't; codes 0 and 2 are both off.
+# :register:`SCISSORTEST_POS` has the lower left corner of the rectangle and :register:`SCISSORTEST_DIM` the upper
+# right one, and both pixels belong to it. All numbers count pixels of the render target, not of the upright screen.
+# The screen of the 3DS is built in on its side: the target is 240 wide and 400 high, so what a player calls the
+# height of the rectangle is its width here. Display transfers and clears don't look at it.

@@ -34,10 +34,10 @@ for table in TABLES.values():
 beside(canvas.images(), [*TABLES], columns=2).save("spot_light.png")
 
 # %%
-# A spot light is a light with a table SP of its own: SP0 to SP7 for lights 0 to 7. It is looked up with the cosine of the
-# angle between the direction to the light and the axis of the cone, which :register:`LIGHT0_SPOTDIR_XY` and
+# A spot light is a light with a table SP of its own: SP0 to SP7 for lights 0 to 7. It is looked up with the cosine of
+# the angle between the direction to the light and the axis of the cone, which :register:`LIGHT0_SPOTDIR_XY` and
 # :register:`LIGHT0_SPOTDIR_Z` hold (negated), and the result is multiplied to all that the light gives. One bit a
-# light of ``spot_off`` in :register:`LIGHTING_CONFIG1` switches the table off, as in the first picture. A table with a
-# step makes a hard edge, a slope a soft one, and nothing forbids rings. An entry is 1/256 of the cosine: near the axis
-# that is 5 degrees, so the step at 17 degrees is sharp, and finer detail in the middle is lost. Every fragment has its
-# own angle; a floor of two triangles is enough. The lamp throws no shadows.
+# light of ``spot_off`` in :register:`LIGHTING_CONFIG1` switches the table off, as in the first picture. A table with
+# a step makes a hard edge, a slope a soft one, and nothing forbids rings. An entry is 1/256 of the cosine: near the
+# axis that is 5 degrees, so the step at 17 degrees is sharp, and finer detail in the middle is lost. Every fragment
+# has its own angle; a floor of two triangles is enough. The lamp throws no shadows.

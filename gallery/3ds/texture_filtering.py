@@ -38,9 +38,9 @@ beside(pictures, ["mag_filter = nearest", "mag_filter = linear"], scale=2).save(
 
 # %%
 # Each texel covers 12 x 12 pixels here, so the filter for magnification counts: ``mag_filter`` in
-# :register:`TEXUNIT0_PARAM`. With ``nearest`` a pixel has the colour of the texel that it lies in. With ``linear`` it has
-# a mix of the four texels whose middles are around it, weighted by distance: a pixel in the middle of a texel still has
-# the texel's own colour. Which texel a coordinate just below 0 belongs to is the choice :choice:`texture.nearest`. When a
+# :register:`TEXUNIT0_PARAM`. With ``nearest`` a pixel has the colour of the texel that it lies in. With ``linear`` it
+# has a mix of the four texels whose middles are around it, weighted by distance: in the middle of a texel the colour
+# is the texel's own. Which texel a coordinate just below 0 belongs to is the choice :choice:`texture.nearest`. When a
 # texture is drawn smaller than it is, ``min_filter`` in the same register counts instead. Programs mix both in one
 # frame: smooth for models, sharp for text and drawings. To see a whole recording with one filter, set
 # :choice:`texture.filter` to ``nearest`` or ``linear``.

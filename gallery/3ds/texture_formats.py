@@ -21,6 +21,7 @@ for height, color in ((0.66, (96, 48, 104, 255)), (0.78, (40, 96, 84, 255)), (0.
 
 canvas, labels = Canvas(), []
 for name in ("RGBA8", "RGB565", "RGBA4", "ETC1", "IA8", "I8", "IA44", "I4"):
+    canvas.clear()
     canvas.texture(picture, name, filter="nearest")
     canvas.quad(Box(104, 24, 296, 216))
     canvas.end_frame()
@@ -29,10 +30,10 @@ pictures = [frame.crop((104, 24, 296, 216)) for frame in canvas.images()]
 beside(pictures, labels, columns=4).save("texture_formats.png")
 
 # %%
-# The format is a number in :register:`TEXUNIT0_TYPE`; the unit decodes each texel to four channels of 8 bits before it
-# filters. RGB565 has half the bytes of RGBA8 and shows first stripes in the sky. RGBA4 has 16 steps a channel: wide
-# stripes. ETC1 needs only 4 bits for a texel: a block of 4 x 4 texels has two base colours, one for each half, and every
-# texel only changes their brightness. So flat areas stay clean, and blocks where three colours meet get wrong ones, as
-# at the edge of the mountains. The lower row keeps one value instead of three (here that of red), which all three
-# channels get: with 8 bits of alpha (IA8), without (I8), or with 4 bits each (IA44) and 4 bits in all (I4). How 5
-# and 6 bits become 8 is the choice :choice:`texture.expand`.
+# The format is a number in :register:`TEXUNIT0_TYPE`; the unit decodes each texel to four channels of 8 bits before
+# it filters. RGB565 has half the bytes of RGBA8 and shows first stripes in the sky. RGBA4 has 16 steps a channel:
+# wide stripes. ETC1 needs only 4 bits for a texel: a block of 4 x 4 texels has two base colours, one for each half,
+# and every texel only changes their brightness. So flat areas stay clean, and blocks where three colours meet get
+# wrong ones, as at the edge of the mountains. The lower row keeps one value instead of three (here that of red),
+# which all three channels get: with 8 bits of alpha (IA8), without (I8), or with 4 bits each (IA44) and 4 bits in all
+# (I4). How 5 and 6 bits become 8 is the choice :choice:`texture.expand`.

@@ -40,9 +40,9 @@ pictures = [picture.crop((80, 0, 320, 240)) for picture in canvas.images()]
 beside(pictures, MODES, columns=4).save("texture_wrapping.png")
 
 # %%
-# Texture coordinates count the texture as 1, from its lower left corner. The squares above go from -0.75 to 1.75 in both
-# directions, so each shows the texture once in the middle and what the wrap mode makes of the rest. The mode stands
-# in :register:`TEXUNIT0_PARAM`, for u (``wrap_s``) and v (``wrap_t``) apart. A clamped coordinate takes the outermost
-# texel of its side; with ``clamp to border`` it takes the colour of :register:`TEXUNIT0_BORDER_COLOR`, here orange.
-# There are four more codes: 4 and 5 repeat to the left of 0, and clamp to the edge or the border above 1; codes 6 and 7
-# repeat. This was measured on a console; :choice:`texture.wrap_4_7` has the other reading.
+# Texture coordinates count the texture as 1, from its lower left corner. The squares above go from -0.75 to 1.75 in
+# both directions, so each shows the texture once in the middle and what the wrap mode makes of the rest. The mode
+# stands in :register:`TEXUNIT0_PARAM`, for u (``wrap_s``) and v (``wrap_t``) apart. A clamped coordinate takes the
+# outermost texel of its side; with ``clamp to border`` it takes the colour of :register:`TEXUNIT0_BORDER_COLOR`, here
+# orange. There are four more codes: 4 and 5 repeat to the left of 0, and clamp to the edge or the border above 1;
+# codes 6 and 7 repeat. This was measured on a console; :choice:`texture.wrap_4_7` has the other reading.

@@ -33,10 +33,10 @@ for by_z in VARIANTS.values():
 beside(canvas.images(), [*VARIANTS]).save("w_buffer.png")
 
 # %%
-# The depth of a fragment is z / w, times :register:`DEPTHMAP_SCALE`, plus :register:`DEPTHMAP_OFFSET`. It falls with one
-# over the distance: if the nearest distance is 0.0001, as here, depths of things 300 away are 3 ten-millionths, and the
-# 24 bits of the buffer count in steps of 0.6 ten-millionths. Ridges that are 30 apart get the same
-# depth in places, and there the one that was drawn first stays: the far one. With ``enable`` = 0 in
-# :register:`DEPTHMAP_ENABLE` the result is multiplied by w, which is the distance, and depth becomes even with distance:
-# one step is the same everywhere. The scale has to fit, here -1 / 0.0001, so that depth is 1 at the eye and 0 at
-# 1000. Programs call it a w buffer. Fog is looked up by this depth too.
+# The depth of a fragment is z / w, times :register:`DEPTHMAP_SCALE`, plus :register:`DEPTHMAP_OFFSET`. It falls with
+# one over the distance: if the nearest distance is 0.0001, as here, depths of things 300 away are 3 ten-millionths,
+# and the 24 bits of the buffer count in steps of 0.6 ten-millionths. Ridges that are 30 apart get the same depth in
+# places, and there the one that was drawn first stays: the far one. With ``enable`` = 0 in
+# :register:`DEPTHMAP_ENABLE` the result is multiplied by w, which is the distance, and depth becomes even with
+# distance: one step is the same everywhere. The scale has to fit, here -1 / 0.0001, so that depth is 1 at the eye and
+# 0 at 1000. Programs call it a w buffer. Fog is looked up by this depth too.

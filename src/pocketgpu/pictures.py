@@ -128,7 +128,7 @@ def beside(
 ) -> Image:  # fmt: skip
     """One picture of several, each under its label, on a dark ground.
 
-        beside([canvas.image(choices={"fog.depth": value}) for value in values], values).save("fog.png")
+        beside([canvas.image(switches={"fog.arithmetic": value}) for value in values], values).save("fog.png")
 
     columns: pictures in a row (0: all). scale: how often each pixel is repeated, so that small ones can be seen.
     gap: pixels around each. Cells are as large as the largest picture.
@@ -166,3 +166,10 @@ def animate(images: Sequence[Image], path: str | os.PathLike[str], *, millisecon
     larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
     options: dict[str, Any] = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
     larger[0].save(path, save_all=True, append_images=larger[1:], duration=milliseconds, loop=0, **options)
+
+
+__all__ = ["Screen", "ShownArray", "animate", "beside", "png_bytes", "thinned", "to_image", "to_png"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

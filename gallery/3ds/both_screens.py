@@ -24,6 +24,7 @@ SHAPES = (
     (ring, np.outer(bands, (1, 0.9, 0.8)), ring_order),
 )
 
+
 def draw(canvas, left, top, width):  # what a screen shows of the plane of both
     canvas.show("vertex color").depth("greater")
     for places, colors, indices in SHAPES:

@@ -7,8 +7,7 @@ A cloud of 60 puffs, coloured by its density, by its light, and more transparent
 
 import numpy as np
 
-from pocketgpu.builder import Canvas
-from pocketgpu.builder.canvas import SCREEN
+from pocketgpu.builder import Box, Canvas
 from pocketgpu.pictures import beside
 
 circle = [(0.0, 0.0)] + [(np.cos(a), np.sin(a)) for a in np.linspace(0, 2 * np.pi, 33)]
@@ -37,7 +36,7 @@ def draw(opacity, color, choice="density"):
     canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="gas", shading_density="plain density")
     canvas.list.texture(0, sums, 512, 256, filter="nearest").blend("source alpha", "1 - source alpha")
     canvas.show("texture 0")
-    canvas.quad(SCREEN)
+    canvas.quad(Box(0, 0, 400, 240))
     return canvas.image(switches={"gas.hypothesis": choice})
 
 

@@ -28,6 +28,7 @@ random = np.random.default_rng(3)
 feet = np.column_stack([random.uniform((-4.5, 0, -6), (4.5, 0, 1.5), (700, 3)), np.ones(700)])
 blades = random.uniform((-0.15, 0.5, 0.03, 0), (0.15, 1.1, 0.06, 1), (700, 4))
 
+
 def draw(time):
     canvas = Canvas((150, 190, 220, 255))
     canvas.fill(Box(0, 70, 400, 240), (40, 74, 36, 255), depth=0)

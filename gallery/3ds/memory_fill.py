@@ -8,27 +8,25 @@ The same orange, filled as 16, 24 and 32 bits and read as each: where both diffe
 import numpy as np
 
 from pocketgpu.builder import Canvas
-from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.facts.formats import RGB8, RGB565, RGBA8
 from pocketgpu.pictures import beside
 from pocketgpu.surface import encode
 
 WIDTH, HEIGHT, SIZE = 48, 24, 48 * 24 * 4
-FORMATS = ("RGB565", "RGB8", "RGBA8")
+FORMATS = (RGB565, RGB8, RGBA8)
 orange = np.full((1, 1, 4), (250, 150, 32, 255), np.uint8)
 
 canvas = Canvas()
-filled = {}
-for unit, format in enumerate(FORMATS):
-    bits = BY_NAME[format].bits
-    value = int.from_bytes(encode(orange, BY_NAME[format], "linear"), "little")
-    filled[format] = canvas.capture.allocate(SIZE, region="VRAM")
-    canvas.capture.fill(filled[format], filled[format] + SIZE, value, width=bits, unit=unit % 2)
+addresses = [canvas.capture.allocate(SIZE, region="VRAM") for _ in FORMATS]
+for format, address in zip(FORMATS, addresses, strict=True):
+    value = int.from_bytes(encode(orange, format, "linear"), "little")
+    canvas.capture.fill(address, address + SIZE, value, width=format.bits)
 
 pictures, labels = [], []
-for format, address in filled.items():
-    for other in FORMATS:
-        pictures.append(canvas.decoded(address, WIDTH, HEIGHT, other, "linear"))
-        labels.append(f"{BY_NAME[format].bits} bits filled, read as {other}")
+for filled, address in zip(FORMATS, addresses, strict=True):
+    for read in FORMATS:
+        pictures.append(canvas.decoded(address, WIDTH, HEIGHT, read.name, "linear"))
+        labels.append(f"{filled.bits} bits filled, read as {read.name}")
 beside(pictures, labels, columns=3, scale=6).save("memory_fill.png")
 
 # %%

@@ -8,7 +8,7 @@ The same nine points, from red over green to violet, are three triangles, a stri
 import numpy as np
 
 from pocketgpu.builder import Box, Canvas
-from pocketgpu.builder.canvas import LIGHT, clip
+from pocketgpu.builder.canvas import clip
 from pocketgpu.pictures import beside
 
 number = np.arange(9)
@@ -25,7 +25,7 @@ for flat in (False, True):
         canvas.show("vertex color")
         canvas.draw_vertices(places, colors, (0, 0, 1), primitive=primitive)
         for x, y in zip(across.astype(int), up.astype(int), strict=True):
-            canvas.fill(Box(x - 3, y - 3, x + 4, y + 4), LIGHT)
+            canvas.fill(Box(x - 3, y - 3, x + 4, y + 4), (232, 232, 232, 255))
         pictures.append(canvas.image())
 
 names = ["triangles", "triangle strip", "triangle fan"]

@@ -21,6 +21,7 @@ hills = 165 - 24 * np.sin(x / 55) - 9 * np.sin(x / 17 + 1)
 disc = np.hypot(x - 290, y - 60) < 26
 stars = np.random.default_rng(1).random((240, 400)) > 0.996
 
+
 def landscape(upper, lower, disc_color, near, star):
     """A framebuffer: RGB8 as the screen reads it, columns from left to right, from below, blue first."""
     part = (y / 200)[..., None]
@@ -31,6 +32,7 @@ def landscape(upper, lower, disc_color, near, star):
 
 day = landscape((70, 140, 230), (215, 235, 250), (255, 240, 150), (70, 140, 60), 0)
 night = landscape((4, 6, 30), (50, 40, 90), (235, 235, 215), (14, 28, 30), 255)
+
 
 def frame(part):
     gpu = N3DS(timing="emulated")

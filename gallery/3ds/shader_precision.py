@@ -34,6 +34,7 @@ wave = 0.5 + 0.5 * np.cos(2 * np.pi * (np.arange(32)[:, None] / 32 + (0.5, 0.4, 
 places = np.column_stack([vertices[:, 1], -vertices[:, 0], 0 * vertices[:, 0] - 0.5])
 RAMP = np.tile((wave * 255).astype(np.uint8), (8, 1, 1))
 
+
 def draw(size, precision):
     canvas = Canvas()
     canvas.texture(RAMP, filter="nearest")

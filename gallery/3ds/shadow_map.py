@@ -21,12 +21,15 @@ OBJECTS = (
     (sphere(0.65), translation(1.1, -0.35, 0.9), (0.35, 0.6, 0.95)),
     (cube(1), translation(1.6, -0.5, -1.1) @ rotation(Y, 0.4), (0.85, 0.35, 0.4)),
 )
+
+
 def draw(canvas, view):
     for (vertices, indices), matrix, color in OBJECTS:
         points = np.column_stack([vertices[:, :3], np.ones(len(vertices))]) @ matrix.T
         light = np.maximum(vertices[:, 3:6] @ matrix[:3, :3].T @ sun[2, :3] * -9, 0)
         seen = points @ sun[:3].T * (0.5, 0.5, 1) + (0.5, 0.5, 1)
         canvas.draw_vertices(points @ view.T, np.outer(0.25 + 0.75 * light, color), seen, indices=indices)
+
 
 def scene(bias):
     canvas = Canvas()
@@ -43,6 +46,8 @@ def scene(bias):
     canvas.list.combiner(1, ("interpolate", "vertex color", "previous stage", "texture 0"))
     draw(canvas, camera)
     return canvas.image(), canvas.decoded(shadows, 256, 256)
+
+
 pictures = [scene(0)[1].getchannel("A").resize((240, 240)), *(scene(bias)[0] for bias in (0, 0.03, 0.15))]
 beside(pictures, ["what the sun sees", "no bias", "bias 0.03", "bias 0.15"], columns=2).save("shadow_map.png")
 

@@ -29,6 +29,8 @@ normals = np.column_stack([0 * along, np.cos(around), np.sin(around)])
 places = normals * (0.75 - 0.11 * along)[:, None] + np.outer(along, (1, 0, 0))
 colors = np.where((along * 4 % 2 < 1)[:, None], (0.95, 0.5, 0.35), (0.55, 0.2, 0.4))
 view = UPRIGHT @ perspective(0.62, 400 / 240, 1, 30) @ translation(0, -2.7, -9) @ rotation((0, 0, 1), 1.6)
+
+
 def draw(time, mixed):
     first = np.clip(np.floor(along - 0.5), 0, 4)
     weight = np.clip(along - 0.5 - first, 0, 1) if mixed else along - 0.5 - first >= 0.5

@@ -38,12 +38,15 @@ feet = np.column_stack([x, zero, z, zero + 1]) @ view.T
 waves = [(0.1, 1, 0.2, 0.5), (-0.06, 1, 0.31, 0.4), (0.3, 2, 0.45, 0.16), (-0.42, 2, 0.6, 0.14)]
 waves += [(0.1, 3, 1.1, 0.08), (1, 3, 0.9, 0.06)]  # 1 / length in x; rounds; 1 / length in z; height
 
+
 def draw(time):
     canvas = Canvas((236, 206, 160, 255))
     canvas.show("vertex color").shader(PROGRAM).depth("greater")
     canvas.list.uniforms(0, [*waves, view[:, 1] * 0.7, (0.22, 0.36, 0.42, 1), (0.16, 0.24, 0.24, 0)])
     canvas.draw_vertices(np.column_stack([x, zero + time, z]), feet, indices=indices)
     return canvas.image().quantize(64, dither=0)
+
+
 animate([draw(time) for time in np.arange(12) / 12], "vertex_waves.webp", milliseconds=80)
 
 # %%

@@ -2,7 +2,7 @@
 Noise in procedural textures
 ============================
 
-Rings that noise bends: its amplitude grows to the right, its frequency downward, and the last row has a hard noise table.
+Rings that noise bends: its amplitude grows to the right, its frequency downward; the last row has a hard table.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Fog and how it is rounded
 =========================
 
-A misty valley by both values of the choice fog.arithmetic, and in white the pixels that differ between them.
+A misty valley with the fog cut off to whole numbers, the same computed with floats, and in white where they differ.
 """
 
 import numpy as np

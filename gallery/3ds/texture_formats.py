@@ -8,10 +8,10 @@ A sunset of 64 x 64 texels in eight texture formats: in colour from 16384 to 204
 import numpy as np
 
 from pocketgpu.builder import Box, Canvas, patterns
-from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.pictures import beside
 
 SIDE = 64
+BITS = {"RGBA8": 32, "RGB565": 16, "RGBA4": 16, "ETC1": 4, "IA8": 16, "I8": 8, "IA44": 8, "I4": 4}  # of a texel
 x, y = np.meshgrid((np.arange(SIDE) + 0.5) / SIDE, (np.arange(SIDE) + 0.5) / SIDE)
 sky = [(28, 32, 92, 255), (112, 60, 140, 255), (232, 112, 104, 255), (255, 196, 112, 255)]
 picture = patterns.ramp(y / 0.75, sky)
@@ -20,12 +20,12 @@ for height, color in ((0.66, (96, 48, 104, 255)), (0.78, (40, 96, 84, 255)), (0.
     picture[y > height + 0.05 * np.sin(9 * x + 20 * height) + 0.03 * np.sin(23 * x)] = color
 
 canvas, labels = Canvas(), []
-for name in ("RGBA8", "RGB565", "RGBA4", "ETC1", "IA8", "I8", "IA44", "I4"):
+for name, bits in BITS.items():
     canvas.clear()
     canvas.texture(picture, name, filter="nearest")
     canvas.quad(Box(104, 24, 296, 216))
     canvas.end_frame()
-    labels.append(f"{name}: {SIDE * SIDE * BY_NAME[name].bits // 8} bytes")
+    labels.append(f"{name}: {SIDE * SIDE * bits // 8} bytes")
 pictures = [frame.crop((104, 24, 296, 216)) for frame in canvas.images()]
 beside(pictures, labels, columns=4).save("texture_formats.png")
 

@@ -192,8 +192,10 @@ class CommandList(Uploads):
         self.write_fields(name + "BORDER_COLOR", _rgba(border))
         self.write(name + "DIM", width=width, height=height)
         etc1 = 2 if format == "ETC1" else 0
-        filters = {"mag_filter": filter, "min_filter": filter, "mip_filter": level_filter}
-        self.write(name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, **filters)
+        self.write(
+            name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, mag_filter=filter, min_filter=filter,
+            mip_filter=level_filter,
+        )  # fmt: skip
         self.write(name + "LOD", max_level=levels - 1, bias=level_bias)
         self.write(name + "ADDR", address=address).write(name + "TYPE", format=format)
         self._units.add(unit)

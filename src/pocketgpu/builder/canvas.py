@@ -7,15 +7,21 @@ Places are pixels of the upright screen, 400 wide and 240 high, counted from its
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pocketgpu.builder import meshes
 from pocketgpu.builder.capture import SCREENS, CaptureBuilder
 from pocketgpu.builder.command_list import Buffer, CommandList
+from pocketgpu.builder.matrices import UPRIGHT, Matrix, look_at, perspective
+from pocketgpu.builder.shapes import Shape
+from pocketgpu.builder.values import FieldValue
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.shader.assembler import Assembly, assemble
 from pocketgpu.wording import counted
 
@@ -35,6 +41,9 @@ BLACK: Final[Color] = (0, 0, 0, 255)
 
 _PALETTE_TEXELS = 64
 _HALF_DEPTH = 0.5
+_TABLES = ("d0", "d1", "fr", "rr", "rg", "rb")
+"""Tables of all lights."""
+_LIGHTS = sum(field.name.startswith("light") for field in PICA["LIGHTING_LIGHT_PERMUTATION"].fields)
 
 
 class Box(NamedTuple):
@@ -117,16 +126,24 @@ class Canvas:
 
     def __init__(self, background: Color = BACKGROUND) -> None:
         self.capture = CaptureBuilder()
+        self.background = background
         self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["RGBA8"].bits // 8, region="VRAM")
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
-        self.capture.clear(self.target, HEIGHT, WIDTH, _word(background))
-        self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
+        self._fill_buffers()
         self._frames = 0
+        self._program = PROGRAM
+        self._shapes: dict[bytes, tuple[int, int]] = {}
+        self._view, self._projection = np.eye(4), np.eye(4)
+        self.camera()
         self.list = self.new_list()
         self._drawn_from = 0  # words of the list that a frame begins with
 
     def __repr__(self) -> str:
         return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(self._frames, 'frame')}")
+
+    def _fill_buffers(self) -> None:
+        self.capture.clear(self.target, HEIGHT, WIDTH, _word(self.background))
+        self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
 
     # -- lists --------------------------------------------------------------------------------------------------------
     def new_list(self) -> CommandList:
@@ -135,6 +152,7 @@ class Canvas:
         self.list.write("FLAT_SHADING").write("PIXEL_SKIP").write("TEXUNIT0_SHADOW")
         self.list.bool_uniforms({})
         self.draw_to(self.target, HEIGHT, WIDTH, depth=self.depth)
+        self._program = PROGRAM
         return self.list.shader(PROGRAM)
 
     def draw_to(self, address: int, width: int, height: int, *, depth: int | None = None) -> None:
@@ -243,9 +261,100 @@ class Canvas:
 
     def shader(self, text: str) -> Assembly:
         """Draw with another vertex program from here on, given as its text: see `assemble`."""
-        program = assemble(text)
-        self.list.shader(program)
-        return program
+        self._program = assemble(text)
+        self.list.shader(self._program)
+        return self._program
+
+    # -- shapes -------------------------------------------------------------------------------------------------------
+    def clear(self) -> CommandList:
+        """Run the list so far, then fill target and depth as at the start: what follows is drawn by a new list."""
+        if len(self.list) > self._drawn_from:
+            self.capture.submit(self.list.end_drawing())
+        self._fill_buffers()
+        self._drawn_from = len(self.new_list())
+        return self.list
+
+    def camera(
+        self, eye: tuple[float, float, float] = (0, 0, 5), target: tuple[float, float, float] = (0, 0, 0), *,
+        angle: float = 0.7, near: float = 1.0, far: float = 30.0,
+    ) -> None:  # fmt: skip
+        """Where shapes are seen from, from here on. angle: from the lowest to the highest line, in radians. near, far:
+        distances whose depth is 1 and 0."""
+        self._view = look_at(eye, target)
+        self._projection = UPRIGHT @ perspective(angle, WIDTH / HEIGHT, near, far)
+
+    def mesh(
+        self, shape: Shape, move: Matrix | None = None, *, color: Color = (255, 255, 255, 255),
+        program: Assembly | None = None,
+    ) -> None:  # fmt: skip
+        """Draw vertices and indices, such as those of `builder.shapes`, as the camera sees them, with the list's state.
+
+        move: the matrix to the world (None: the shape is where it is), a rotation with scales that are alike. color:
+        the vertex colour. All texture coordinates are the shape's. program: another vertex program, which gets v0 place
+        (x y z 1), v1 quaternion, v2 u v, v3 colour, and the matrices c0 to c3 (to the eye), c4 to c7 (projection) and
+        c8 to c11 (for quaternions); `builder.meshes` has its parts.
+        """
+        vertices, indices = shape
+        key = vertices.tobytes() + indices.tobytes()
+        if key not in self._shapes:
+            self._shapes[key] = self.put(meshes.with_quaternions(vertices, indices)), self.capture.put(indices)
+        address, order = self._shapes[key]
+        moved = self._view @ (np.eye(4) if move is None else move)
+        self.list.shader(program or meshes.PROGRAM)
+        self.list.uniforms(0, np.concatenate([moved, self._projection, meshes.turning(moved)]))
+        self.list.attributes(Buffer(address, meshes.LAYOUT), fixed=[[channel / 255 for channel in color]])
+        self.list.draw_elements(len(indices), order)
+        self.list.shader(self._program)
+
+    # -- lights -------------------------------------------------------------------------------------------------------
+    def lighting(
+        self, tables: Mapping[str, ArrayLike] | None = None, *, inputs: Mapping[str, str] | None = None,
+        ambient: Sequence[int] = (24, 24, 32), layer: str = "all", **config: FieldValue,
+    ) -> CommandList:  # fmt: skip
+        """Light fragments from here on: the first combiner stage gives the sum of both results.
+
+        tables: 257 values of each table that counts, by its name ("D0", "D1", "FR", "RR", "RG", "RB", "SP0" to "SP7",
+        "DA0" to "DA7"); all others are off. inputs: what tables are looked up with, as LIGHTING_LUTINPUT_SELECT names
+        it ({"d0": "N.H"}). ambient: red, green and blue, 0 to 255. config: fields of LIGHTING_CONFIG0.
+        """
+        tables = tables or {}
+        for name, values in tables.items():
+            self.list.lighting_table(name, values)
+        off: dict[str, FieldValue] = {f"{name}_off": name.upper() not in tables for name in _TABLES}
+        for name, field in (("SP", "spot_off"), ("DA", "distance_off")):
+            off[field] = sum(1 << light for light in range(_LIGHTS) if f"{name}{light}" not in tables)
+        self.list.write("LIGHTING_ENABLE0", enable=True).write("LIGHTING_ENABLE1")
+        self.list.write_fields("LIGHTING_AMBIENT", dict(zip("rgb", ambient, strict=True)))
+        self.list.write_fields("LIGHTING_LIGHT_PERMUTATION", {f"light{n}": n for n in range(_LIGHTS)})
+        self.list.write("LIGHTING_LUTINPUT_ABS").write("LIGHTING_LUTINPUT_SCALE")
+        self.list.write_fields("LIGHTING_LUTINPUT_SELECT", inputs or {})
+        plain: dict[str, FieldValue] = {"constant_four": 4, "constant_one": True, "layer": layer}
+        self.list.write_fields("LIGHTING_CONFIG0", plain | config)
+        off |= {"constant_one": True, "shadow_off": (1 << _LIGHTS) - 1}
+        self.list.write_fields("LIGHTING_CONFIG1", off)
+        return self.list.combiner(0, ("add", "fragment primary color", "fragment secondary color"))
+
+    def light(
+        self, number: int, at: tuple[float, float, float], *, diffuse: Sequence[int] = (255, 255, 255),
+        specular: Sequence[int] = (0, 0, 0), specular1: Sequence[int] = (0, 0, 0),
+        aim: tuple[float, float, float] | None = None, **config: FieldValue,
+    ) -> None:  # fmt: skip
+        """Put a light into the world. The lights that shine are 0 to the last `number` given.
+
+        at: its place, or with directional=True the direction to it. diffuse, specular (of D0), specular1 (of D1): red,
+        green and blue. aim: the place that a spot light shines at. config: fields of LIGHT0_CONFIG.
+        """
+        turn = self._view[:3, :3]
+        place = turn @ at + (0 if config.get("directional") else self._view[:3, 3])
+        parts = {"DIFFUSE": diffuse, "SPECULAR0": specular, "SPECULAR1": specular1, "AMBIENT": (0, 0, 0)}
+        for part, color in parts.items():
+            self.list.write_fields(f"LIGHT{number}_{part}", dict(zip("rgb", map(int, color), strict=True)))
+        self.list.write(f"LIGHT{number}_XY", x=place[0], y=place[1]).write(f"LIGHT{number}_Z", z=place[2])
+        self.list.write_fields(f"LIGHT{number}_CONFIG", config)
+        if aim is not None:
+            x, y, z = turn @ np.subtract(at, aim) / np.linalg.norm(np.subtract(at, aim))
+            self.list.write(f"LIGHT{number}_SPOTDIR_XY", x=x, y=y).write(f"LIGHT{number}_SPOTDIR_Z", z=z)
+        self.list.write("LIGHTING_NUM_LIGHTS", count=number + 1)
 
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]

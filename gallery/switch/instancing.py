@@ -37,7 +37,7 @@ color = np.stack([0.35 + 0.7 * radius, 0.1 + 0.75 * radius**1.4, 0.08 + 0 * n, 1
 place = np.stack([radius * np.cos(angle), radius * np.sin(angle), size * np.cos(angle), size * np.sin(angle)], axis=1)
 instances = np.concatenate([place, color], axis=1).astype("<f4")
 
-canvas = MaxwellCanvas(400, 400)
+canvas = MaxwellCanvas(360, 360)
 many = canvas.samples(4)
 pb = canvas.programs(vertex=VERTEX).pb
 pb.stream(0, canvas.put(LEAF), 8, size=LEAF.nbytes).attribute(0, 0, 0, "R32_G32")

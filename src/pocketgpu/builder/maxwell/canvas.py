@@ -71,6 +71,13 @@ _ALL: Final[dict[str, Any]] = {f"{name}_ENABLE": True for name in "RGBA"}
 """All components, for a clear."""
 _HEADER: Final[dict[str, Any]] = {"SASS_VERSION": 3, "STORE_REQ_START": 255}
 """Fields that headers of this console's compiler have; no output is asked for again."""
+_STAGES: Final[dict[str, dict[str, Any]]] = {
+    "evaluation": {
+        "OMAP_TESSELLATION_EVALUATION_POINT_U": 1, "OMAP_TESSELLATION_EVALUATION_POINT_V": 1, "STORE_REQ_START": 0x2F0 // 4,
+        "STORE_REQ_END": 0x2F4 // 4,
+    },
+}  # fmt: skip
+"""More of them, by stage: evaluation programs get the place in the patch."""
 CLASSES: Final = ("3D", "compute", "inline-to-memory", "2D", "DMA copy")
 
 _SAMPLES: Final[dict[int, tuple[str, int, int]]] = {
@@ -293,7 +300,8 @@ class MaxwellCanvas:
         key = stage, text, tuple(sorted(options.items()))
         found = self._programs.get(key)
         if found is None:
-            found = self._programs[key] = self.put(shader(stage, text, barriers=True, **{**_HEADER, **options}).image)
+            fields = {**_HEADER, **_STAGES.get(stage, {}), **options}
+            found = self._programs[key] = self.put(shader(stage, text, barriers=True, **fields).image)
         return found
 
     def constants(self, values: ArrayLike, stage: str = "pixel", slot: int = 1) -> Self:

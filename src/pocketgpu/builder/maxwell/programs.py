@@ -31,24 +31,31 @@ TEXTURED: Final = VALUES + "TEX R0, R0, RZ, 0x0, 2D, 0xf\nEXIT"
 """The first two values are coordinates of texture 0."""
 
 
-def _row(result: int, at: int, *, moved: bool) -> str:
-    """A row of a matrix in constant buffer 1 times R0 to R2, and whether the fourth number is added."""
-    text = f"FMUL R{result}, R0, c[0x1][{at:#x}]\n"
-    text += "".join(f"FFMA R{result}, R{n}, c[0x1][{at + 4 * n:#x}], R{result}\n" for n in (1, 2))
-    return text + (f"FADD R{result}, R{result}, c[0x1][{at + 12:#x}]\n" if moved else "")
+def transformed(result: int, at: int, rows: int = 4, *, moved: bool = True) -> str:
+    """Text that takes the point in R0 to R2 through a matrix in constant buffer 1, `at` bytes into it, to the registers
+    from R`result` on. rows: how many numbers the result has. moved: whether the fourth column counts, which directions
+    don't have."""
+    text = ""
+    for row in range(rows):
+        to, first = f"R{result + row}", at + 16 * row
+        text += f"FMUL {to}, R0, c[0x1][{first:#x}]\n"
+        text += "".join(f"FFMA {to}, R{n}, c[0x1][{first + 4 * n:#x}], {to}\n" for n in (1, 2))
+        text += f"FADD {to}, {to}, c[0x1][{first + 12:#x}]\n" if moved else ""
+    return text
 
 
 MESH: Final = (
     "ALD.64 R0, a[0x80]\nALD R2, a[0x88]\n"
-    + "".join(_row(8 + n, 16 * n, moved=True) for n in range(4))
+    + transformed(8, 0)
     + "AST.128 a[0x70], R8\n"
-    + "".join(_row(8 + n, 64 + 16 * n, moved=True) for n in range(3))
+    + transformed(8, 64, 3)
     + "MOV R11, RZ\nAST.128 a[0xa0], R8\nALD.64 R0, a[0x90]\nALD R2, a[0x98]\n"
-    + "".join(_row(8 + n, 64 + 16 * n, moved=False) for n in range(3))
+    + transformed(8, 64, 3, moved=False)
     + "AST.128 a[0x80], R8\nALD.64 R8, a[0xa0]\nFADD R9, -R9, 1\nMOV R10, RZ\nAST.128 a[0x90], R8\nEXIT"
 )
 """Attributes 0 to 2 are position, normal and texture coordinates, v upwards. Constant buffer 1 has the matrices to clip
-space and to eye space."""
+space and to eye space. Pixel programs get the normal from 0x80 on, texture coordinates from 0x90 on, v downwards, and
+the place from 0xa0 on, in eye space."""
 MESH_VALUES: Final = """
     IPA.PASS R12, a[0x7c], RZ
     MUFU.RCP R12, R12
@@ -77,12 +84,16 @@ SHADE: Final = """
     EXIT
 """
 """Makes the colour as dark as the light is low."""
+FLAT: Final = "".join(f"MOV R{n}, c[0x1][{4 * n:#x}]\n" for n in range(4)) + "EXIT"
+"""The colour in constant buffer 1."""
 LIT: Final = MESH_VALUES + SHADE
 """The colour of the mesh in light."""
 LIT_TEXTURE: Final = MESH_VALUES + "TEX R0, R8, RZ, 0x0, 2D, 0xf" + SHADE
 """Texture 0 in light."""
 
-__all__ = ["COLORED", "LIT", "LIT_TEXTURE", "MESH", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "VERTEX"]
+__all__ = [
+    "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "VERTEX", "transformed",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -25,9 +25,9 @@ beside(images, list(WAYS), columns=1, scale=4).save("alpha_to_coverage.png")
 
 # %%
 # Blending needs triangles in the order of their distance, which leaves and fences do not have. Alpha to coverage, a
-# field of :method:`SET_ANTI_ALIAS_ALPHA_CONTROL`, makes alpha a number of samples instead: with eight samples a pixel
+# field of :method:`SET_ANTI_ALIAS_ALPHA_CONTROL``, makes alpha a number of samples instead: with eight samples a pixel
 # and an alpha of a half, four samples get the colour and four keep the ground. The depth test then works for each
 # sample as for solid shapes, so the order does not count. Eight samples can only show nine steps, which are clearly
-# seen in the second band. With :method:`SET_ALPHA_TO_COVERAGE_DITHER_CONTROL` pixels beside each other round
+# seen in the second band. With :method:``SET_ALPHA_TO_COVERAGE_DITHER_CONTROL` pixels beside each other round
 # differently, in a pattern that repeats, and the steps become a fine grid. There is no blending here: the mixed colours
 # appear when the samples are resolved at the end.

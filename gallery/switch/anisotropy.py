@@ -2,7 +2,8 @@
 Filters for a floor in the distance
 ===================================
 
-A floor of tiles up to the horizon four times: jagged, shimmering, grey and blurred, and sharp with an anisotropic filter.
+A floor of tiles up to the horizon four times: jagged, shimmering, grey and blurred, and sharp with an anisotropic
+filter.
 """
 
 from pocketgpu import Texture
@@ -38,9 +39,9 @@ beside(images, list(WAYS), columns=2).save("anisotropy.png")
 
 # %%
 # Far away a pixel covers many texels. With one texel for each pixel, or four mixed by the linear filter, most of them
-# are left out, and the tiles break into noise. Mip levels are smaller copies of a texture; the GPU takes the derivatives
-# of the coordinates in a square of 2 x 2 pixels and selects the level whose texels are about as large as a pixel. On a
-# floor a pixel is long and narrow in the texture, and a level that is right for its length is too coarse for its width,
-# so the tiles turn grey early. The anisotropic filter selects the level by the width and takes several samples along
-# the length, here at most 16. All of this is in the eight words of the sampler; :method:`SET_TEX_SAMPLER_POOL_A` is the
-# address of the table of samplers.
+# are left out, and the tiles break into noise. Mip levels are smaller copies of a texture; the GPU takes the
+# derivatives of the coordinates in a square of 2 x 2 pixels and selects the level whose texels are about as large as a
+# pixel. On a floor a pixel is long and narrow in the texture, and a level that is right for its length is too coarse
+# for its width, so the tiles turn grey early. The anisotropic filter selects the level by the width and takes several
+# samples along the length, here at most 16. All of this is in the eight words of the sampler;
+# :method:`SET_TEX_SAMPLER_POOL_A` is the address of the table of samplers.

@@ -14,7 +14,7 @@ from pocketgpu.builder.maxwell.programs import MESH_VALUES, VALUES
 from pocketgpu.builder.shapes import sphere
 
 # The six faces in their order: for each one the direction of its middle, of u and of v.
-FACES = "+x-z-y -x+z-y +y+x+z -y+x-z +z+x-y -z-x-y".split()
+FACES = ["+x-z-y", "-x+z-y", "+y+x+z", "-y+x-z", "+z+x-y", "-z-x-y"]
 AXES = {sign + axis: np.eye(3)[n] * (1 if sign == "+" else -1) for n, axis in enumerate("xyz") for sign in "+-"}
 
 

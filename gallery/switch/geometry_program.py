@@ -5,8 +5,6 @@ A geometry program
 A ring as it is, with its triangles shrunk, and flying apart: the geometry program makes a new triangle from each one.
 """
 
-import numpy as np
-
 from pocketgpu.builder.matrices import rotation, translation
 from pocketgpu.builder.maxwell import MaxwellCanvas
 from pocketgpu.builder.maxwell.programs import transformed
@@ -16,7 +14,8 @@ from pocketgpu.pictures import beside
 # Place (R20 to R31) and normal (R32 to R43) of the three vertices, the middle (R12 to R14) and its normal (R16 to R18).
 GEOMETRY = "MOV R3, RZ\n"
 for v in range(3):
-    GEOMETRY += f"MOV32I R4, {v}\nISBERD R4, [R4]\nALD.128 R{20 + 4 * v}, a[0xa0], R4\nALD.128 R{32 + 4 * v}, a[0x80], R4\n"
+    GEOMETRY += f"MOV32I R4, {v}\nISBERD R4, [R4]\nALD.128 R{20 + 4 * v}, a[0xa0], R4\n"
+    GEOMETRY += f"ALD.128 R{32 + 4 * v}, a[0x80], R4\n"
 for k in range(3):
     for to, one in ((12, 20), (16, 32)):
         GEOMETRY += f"FADD R{to + k}, R{one + k}, R{one + 4 + k}\nFADD R{to + k}, R{to + k}, R{one + 8 + k}\n"
@@ -40,9 +39,9 @@ beside(images, list(ways)).save("geometry_program.png")
 
 # %%
 # Between the vertices and the raster a program can run once for each primitive, with all its vertices at hand. It reads
-# their attributes (ALD, with the places of the vertices from ISBERD), writes words of a new vertex and sends it off with
-# OUT.EMIT, as often as its header allows: MAX_OUTPUT_VERTEX_COUNT is three here, and the strip of three vertices is a
-# triangle again. This program finds the middle of a triangle and its normal, draws the corners towards the middle and
-# moves the triangle along the normal. All three vertices get the normal of the triangle, so each one is of one colour,
-# even in the first ring. The program is the stage GEOMETRY of :method:`SET_PIPELINE_SHADER`, and its constants are in a
-# group of their own, see :method:`BIND_GROUP_CONSTANT_BUFFER`.
+# their attributes (ALD, with the places of the vertices from ISBERD), writes words of a new vertex and sends it off
+# with OUT.EMIT, as often as its header allows: MAX_OUTPUT_VERTEX_COUNT is three here, and the strip of three vertices
+# is a triangle again. This program finds the middle of a triangle and its normal, draws the corners towards the middle
+# and moves the triangle along the normal. All three vertices get the normal of the triangle, so each one is of one
+# colour, even in the first ring. The program is the stage GEOMETRY of :method:`SET_PIPELINE_SHADER``, and its constants
+# are in a group of their own, see :method:``BIND_GROUP_CONSTANT_BUFFER`.

@@ -54,5 +54,5 @@ animate(images, "life.webp", scale=8)
 # has a row of them. It loads its eight neighbours with LDG, a load from any address, and adds them up. LOP.AND keeps
 # the coordinates within the row, so the world is a ring in both directions. The rule is then one comparison: a cell
 # lives if three neighbours do, or if two do and it lived before. In the picture a cell glows for a few steps after it
-# died. On a console each launch is a queue metadata of 256 bytes, which a write of
-# :method:`B1C0.SEND_SIGNALING_PCAS_B` hands to the scheduler of the compute class.
+# died. On a console each launch is a queue metadata of 256 bytes, which a write of :method:`B1C0.SEND_SIGNALING_PCAS_B`
+# hands to the scheduler of the compute class.

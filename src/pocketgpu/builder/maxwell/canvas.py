@@ -73,8 +73,8 @@ _HEADER: Final[dict[str, Any]] = {"SASS_VERSION": 3, "STORE_REQ_START": 255}
 """Fields that headers of this console's compiler have; no output is asked for again."""
 _STAGES: Final[dict[str, dict[str, Any]]] = {
     "evaluation": {
-        "OMAP_TESSELLATION_EVALUATION_POINT_U": 1, "OMAP_TESSELLATION_EVALUATION_POINT_V": 1, "STORE_REQ_START": 0x2F0 // 4,
-        "STORE_REQ_END": 0x2F4 // 4,
+        "OMAP_TESSELLATION_EVALUATION_POINT_U": 1, "OMAP_TESSELLATION_EVALUATION_POINT_V": 1,
+        "STORE_REQ_START": 0x2F0 // 4, "STORE_REQ_END": 0x2F4 // 4,
     },
 }  # fmt: skip
 """More of them, by stage: evaluation programs get the place in the patch."""

@@ -92,7 +92,8 @@ LIT_TEXTURE: Final = MESH_VALUES + "TEX R0, R8, RZ, 0x0, 2D, 0xf" + SHADE
 """Texture 0 in light."""
 
 __all__ = [
-    "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "VERTEX", "transformed",
+    "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "VERTEX",
+    "transformed",
 ]  # fmt: skip
 
 

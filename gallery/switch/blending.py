@@ -46,9 +46,9 @@ beside(images, list(WAYS), columns=6).save("blending.png")
 
 # %%
 # After a pixel program has run, its colour (the source) is mixed with what the target has at that place. Source and
-# target are each multiplied with a factor, :method:`SET_BLEND_COLOR_SOURCE_COEFF`` and
-# :method:``SET_BLEND_COLOR_DEST_COEFF``, and :method:``SET_BLEND_COLOR_OP`` says what becomes of the two products:
-# their sum, a difference, or with MIN and MAX the smaller or larger of the two colours, for which the factors do not
-# count. Here the grey ground and the blue disc are there first, and the orange disc, whose alpha is 0.6, is drawn over
-# them. Alpha has methods of its own, which have the same values here. :method:``SET_BLEND` turns blending on for each
-# of the eight targets.
+# target are each multiplied with a factor, :method:`SET_BLEND_COLOR_SOURCE_COEFF` and
+# :method:`SET_BLEND_COLOR_DEST_COEFF`, and :method:`SET_BLEND_COLOR_OP` says what becomes of the two products: their
+# sum, a difference, or with MIN and MAX the smaller or larger of the two colours, for which the factors do not count.
+# Here the grey ground and the blue disc are there first, and the orange disc, whose alpha is 0.6, is drawn over them.
+# Alpha has methods of its own, which have the same values here. :method:`SET_BLEND` turns blending on for each of the
+# eight targets.

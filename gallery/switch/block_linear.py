@@ -38,5 +38,5 @@ beside(images, labels).save("block_linear.png")
 # memory, from red over green to blue by address; within each GOB the colour goes from dark to light. With blocks of one
 # GOB the colour goes along rows of GOBs, with blocks of 16 GOBs each column is filled first from top to bottom, so
 # pixels above each other are near each other in memory. The log2 of the height is the field BLOCK_HEIGHT of
-# :method:`SET_COLOR_TARGET_MEMORY``; here the 2D engine read it in :method:``902D.SET_SRC_BLOCK_SIZE`, as it copied
-# each picture to the screen with twice its size.
+# :method:`SET_COLOR_TARGET_MEMORY`; here the 2D engine read it in :method:`902D.SET_SRC_BLOCK_SIZE`, as it copied each
+# picture to the screen with twice its size.

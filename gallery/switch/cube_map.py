@@ -55,7 +55,7 @@ canvas.resolve(many).image().save("cube_map.png")
 
 # %%
 # A cube map has six square faces, and its coordinates are a direction: the largest of the three numbers selects the
-# face, the other two divided by it are the place on it. The picture behind the ball is the cube map itself; each pixel
+# face, the other two divided by it are the place on it. The picture around the ball is the cube map itself; each pixel
 # has as its coordinates the direction in which the eye looks. On the ball the pixel program mirrors this direction at
 # the normal: r = e - 2 (n * e) n, and reads the same texture there, so the ball shows what is behind the eye, such as
 # the sun. No ray is followed: the ball can't mirror itself or another ball. Between two faces the linear filter mixes

@@ -51,9 +51,9 @@ beside(images, ["lit", "colour", "normal", "place"], columns=2).save("deferred.p
 
 # %%
 # A pixel program can write up to eight targets at once: R0 to R3 go to target 0, R4 to R7 to target 1, and so on, as
-# :method:`SET_CT_SELECT`` maps them. The first pass draws all shapes and stores no light at all, only what a pixel is:
+# :method:`SET_CT_SELECT` maps them. The first pass draws all shapes and stores no light at all, only what a pixel is:
 # its colour in bytes, and in two targets of 16-bit floats its normal and its place as seen from the eye (negative
 # numbers are black in the picture). The second pass draws one rectangle over everything. Its program reads the three
 # targets as textures and adds up nine lamps, whose light gets less with the cube of their distance. So the cost of the
-# lamps depends on the pixels that are seen, not on the shapes. :method:``SET_COLOR_TARGET_FORMAT` has a format for each
+# lamps depends on the pixels that are seen, not on the shapes. :method:`SET_COLOR_TARGET_FORMAT` has a format for each
 # target; their sizes are the same.

@@ -27,9 +27,9 @@ beside(images, list(WAYS)).save("depth.png")
 
 # %%
 # Triangles come in any order, but the eye sees the nearest one. The depth buffer keeps, for each sample, how far away
-# the pixel is that is shown there. :method:`SET_DEPTH_FUNC`` compares a new depth with the one that is stored; if the
-# test passes, the colour is written, and with :method:``SET_DEPTH_WRITE` the depth too. With LESS and a buffer cleared
+# the pixel is that is shown there. :method:`SET_DEPTH_FUNC` compares a new depth with the one that is stored; if the
+# test passes, the colour is written, and with :method:`SET_DEPTH_WRITE` the depth too. With LESS and a buffer cleared
 # to 1, the largest depth, the nearest pixel wins, and the rings go through each other as they should. With GREATER and
-# 0 the farthest wins, which shows the insides of the rings from behind. Without a test what is drawn last covers all
-# before it, even within one ring. The depth of a sample is computed from the plane of its triangle before the pixel
-# program runs, so the GPU can leave out pixels that nobody will see.
+# 0 the farthest wins, which shows the rings from inside. Without a test what is drawn last covers all before it, even
+# within one ring. The depth of a sample is computed from the plane of its triangle before the pixel program runs, so
+# the GPU can leave out pixels that nobody will see.

@@ -43,8 +43,8 @@ beside(images, list(WAYS), columns=6).save("dma_copy.png")
 # %%
 # The copy engine, class B0B5, moves bytes and works beside the other engines. It can read rows and write blocks, or the
 # other way round, which is how a picture that a processor made becomes a texture. Here it goes from rows
-# (:method:`B0B5.PITCH_IN``) to blocks (:method:``B0B5.SET_DST_BLOCK_SIZE``). While REMAP_ENABLE is set in
-# :method:``B0B5.LAUNCH_DMA``, it knows what a pixel is: :method:``B0B5.SET_REMAP_COMPONENTS` says how many components
-# one has and how large they are, and what each one of the target gets: a component of the source, one of two constants,
-# or nothing, so that it stays as it is. With it a program turns BGR into RGB, or fills memory with one word. Lengths
-# then count pixels instead of bytes. The engine cannot scale and cannot compute; that is for the 2D engine.
+# (:method:`B0B5.PITCH_IN`) to blocks (:method:`B0B5.SET_DST_BLOCK_SIZE`). While REMAP_ENABLE is set in
+# :method:`B0B5.LAUNCH_DMA`, it knows what a pixel is: :method:`B0B5.SET_REMAP_COMPONENTS` says how many components one
+# has and how large they are, and what each one of the target gets: a component of the source, one of two constants, or
+# nothing, so that it stays as it is. With it a program turns BGR into RGB, or fills memory with one word. Lengths then
+# count pixels instead of bytes. The engine cannot scale and cannot compute; that is for the 2D engine.

@@ -43,5 +43,5 @@ beside(images, list(ways)).save("geometry_program.png")
 # with OUT.EMIT, as often as its header allows: MAX_OUTPUT_VERTEX_COUNT is three here, and the strip of three vertices
 # is a triangle again. This program finds the middle of a triangle and its normal, draws the corners towards the middle
 # and moves the triangle along the normal. All three vertices get the normal of the triangle, so each one is of one
-# colour, even in the first ring. The program is the stage GEOMETRY of :method:`SET_PIPELINE_SHADER``, and its constants
-# are in a group of their own, see :method:``BIND_GROUP_CONSTANT_BUFFER`.
+# colour, even in the first ring. The program is the stage GEOMETRY of :method:`SET_PIPELINE_SHADER`, and its constants
+# are in a group of their own, see :method:`BIND_GROUP_CONSTANT_BUFFER`.

@@ -43,8 +43,7 @@ canvas.draw("TRIANGLES", rows).resolve(many).image().quantize(160).save("kaleido
 # The GPU has sixteen viewports. A vertex or geometry program can say with one word which of them a triangle goes to, by
 # number, or on Maxwell by a mask: a bit for each viewport, and the triangle is drawn in all of them. Here the mask is
 # 15, so one draw of 70 triangles fills four quarters. Each viewport has its own rectangle
-# (:method:`SET_VIEWPORT_SCALE_X``, :method:``SET_VIEWPORT_OFFSET_X``) and its own swizzle,
-# :method:``SET_VIEWPORT_COORDINATE_SWIZZLE`, which says which coordinate of a position, with which sign, becomes x, y,
-# z and w. Three of the four have a negative x or y and show a mirror image. With the six swizzles that turn to the
-# faces of a cube, and a layer for each, a cube map can be drawn at once. Triangles are clipped for each viewport on its
-# own.
+# (:method:`SET_VIEWPORT_SCALE_X`, :method:`SET_VIEWPORT_OFFSET_X`) and its own swizzle,
+# :method:`SET_VIEWPORT_COORDINATE_SWIZZLE`, which says which coordinate of a position, with which sign, becomes x, y, z
+# and w. Three of the four have a negative x or y and show a mirror image. With the six swizzles that turn to the faces
+# of a cube, and a layer for each, a cube map can be drawn at once. Triangles are clipped for each viewport on its own.

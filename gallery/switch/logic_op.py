@@ -25,8 +25,8 @@ for operation in OPERATIONS:
 beside(images, OPERATIONS, columns=8).save("logic_op.png")
 
 # %%
-# Instead of mixing numbers the GPU can combine bits: :method:`SET_LOGIC_OP`` turns that on, and blending off, and
-# :method:``SET_LOGIC_OP_FUNC` is one of the sixteen functions of two bits. Each bit of the new colour, here of the
+# Instead of mixing numbers the GPU can combine bits: :method:`SET_LOGIC_OP` turns that on, and blending off, and
+# :method:`SET_LOGIC_OP_FUNC` is one of the sixteen functions of two bits. Each bit of the new colour, here of the
 # stripes across, is combined with the bit of the target that it falls on, here of the stripes down; the next bit does
 # not notice. NOOP leaves the target as it is, COPY writes as usual, CLEAR and SET look at neither. XOR has a use that
 # lasts: what is drawn twice with it is gone again, which was the way to move a cursor over a picture. Bits say little

@@ -48,6 +48,6 @@ canvas.image().resize((512, 512), 0).save("macro.png")
 # branches, and each ``send`` writes a method as if the word had been in the pushbuffer. Drivers keep macros for work
 # that repeats, such as a draw with its instances. This one has 25 instructions. It goes through 64 x 64 places and
 # clears a square wherever row and column have no common bit, which draws Sierpinski's triangle. The program uploads the
-# instructions by :method:`LOAD_MME_INSTRUCTION_RAM``, and one write of :method:``CALL_MME_MACRO`` starts them. From
-# that word the macro makes thousands of writes of :method:``SET_SCISSOR_HORIZONTAL``, :method:``SET_COLOR_CLEAR_VALUE``
-# and :method:``CLEAR_SURFACE`. As macros compute with integers only, the colours are made of bits of floats.
+# instructions by :method:`LOAD_MME_INSTRUCTION_RAM`, and one write of :method:`CALL_MME_MACRO` starts them. From that
+# word the macro makes thousands of writes of :method:`SET_SCISSOR_HORIZONTAL`, :method:`SET_COLOR_CLEAR_VALUE` and
+# :method:`CLEAR_SURFACE`. As macros compute with integers only, the colours are made of bits of floats.

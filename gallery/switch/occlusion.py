@@ -2,7 +2,7 @@
 Queries and conditional rendering
 =================================
 
-A sun sets behind a mountain four times, with the number of its samples in sight; its glow is drawn until none is left.
+Four times a sun goes down at a mountain, with the number of its samples in sight; its glow is drawn until none is left.
 """
 
 import numpy as np
@@ -39,9 +39,9 @@ beside(images, labels).save("occlusion.png")
 
 # %%
 # The GPU counts what it does: vertices, primitives, runs of programs, and samples that pass the depth test.
-# :method:`CLEAR_REPORT_VALUE`` sets such a counter to zero, and :method:``SET_REPORT_SEMAPHORE_D`` writes its value and
-# the time to memory, after all work before it. Here the sun is drawn behind the mountain, and the number above each
-# picture is what the counter of samples has written. The glow must lie in front of everything, so the depth test cannot
-# hide it. It is drawn with :method:``SET_RENDER_ENABLE_C`, mode CONDITIONAL: the GPU reads the number from memory and
-# leaves out draws if it is zero, as in the last picture. No processor has to wait for the number. Games do the same
-# with simple boxes around what takes long to draw.
+# :method:`CLEAR_REPORT_VALUE` sets such a counter to zero, and :method:`SET_REPORT_SEMAPHORE_D` writes its value and
+# the time to memory, after all work before it. Here the sun is drawn after the mountain and farther away, and the
+# number above each picture is what the counter of samples has written. The glow must lie in front of everything, so the
+# depth test cannot hide it. It is drawn with :method:`SET_RENDER_ENABLE_C`, mode CONDITIONAL: the GPU reads the number
+# from memory and leaves out draws if it is zero, as in the last picture. No processor has to wait for the number. Games
+# do the same with simple boxes around what takes long to draw.

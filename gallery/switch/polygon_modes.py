@@ -25,7 +25,7 @@ WAYS = {
     "FILL": ("FILL", "FILL"),
     "LINE": ("LINE", "LINE"),
     "POINT, size 3": ("POINT", "POINT"),
-    "LINE in front, POINT behind": ("LINE", "POINT"),
+    "LINE in front, POINT at the back": ("LINE", "POINT"),
 }
 images = []
 for front, back in WAYS.values():
@@ -39,10 +39,10 @@ for front, back in WAYS.values():
 beside(images, list(WAYS)).save("polygon_modes.png")
 
 # %%
-# A triangle need not be filled. :method:`SET_FRONT_POLYGON_MODE`` and :method:``SET_BACK_POLYGON_MODE`` choose for each
+# A triangle need not be filled. :method:`SET_FRONT_POLYGON_MODE` and :method:`SET_BACK_POLYGON_MODE` choose for each
 # side whether its area, its edges or its corners are drawn; the last picture has one mode for each: the far half of the
 # tube, which shows its back (orange), has only points. Which side is the front follows from the order of the corners on
-# the screen, :method:``OGL_SET_FRONT_FACE``. Lines are :method:``SET_LINE_WIDTH_FLOAT`` wide and points have
-# :method:``SET_POINT_SIZE``, both in pixels. They pass through the same pixel program, depth test and samples as filled
-# triangles, and an edge that two triangles share is drawn twice. Culling, :method:``OGL_SET_CULL`, comes before all
-# this and would remove one side altogether.
+# the screen, :method:`OGL_SET_FRONT_FACE`. Lines are :method:`SET_LINE_WIDTH_FLOAT` wide and points have
+# :method:`SET_POINT_SIZE`, both in pixels. They pass through the same pixel program, depth test and samples as filled
+# triangles, and an edge that two triangles share is drawn twice. Culling, :method:`OGL_SET_CULL`, comes before all this
+# and would remove one side altogether.

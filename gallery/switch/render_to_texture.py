@@ -23,10 +23,10 @@ for color in COLORS:
 canvas.image().save("render_to_texture.png")
 
 # %%
-# A colour target and a texture can be the same memory. :method:`SET_COLOR_TARGET_A`` has the address for drawing, a
+# A colour target and a texture can be the same memory. :method:`SET_COLOR_TARGET_A` has the address for drawing, a
 # texture header of eight words has it for reading, and both say that the pixels are block-linear. Seven cubes are drawn
 # here one after the other, each with the picture of the one before on all its sides, so the last one shows six more
 # inside of each other. Between a draw and the next one, which reads its pixels, the pushbuffer needs
-# :method:``WAIT_FOR_IDLE``, as several draws can be under way at once. Programs name a texture by a handle, the numbers
-# of a header and of a sampler, which lies in the constant buffer of :method:``SET_BINDLESS_TEXTURE`. Shadow maps,
+# :method:`WAIT_FOR_IDLE`, as several draws can be under way at once. Programs name a texture by a handle, the numbers
+# of a header and of a sampler, which lies in the constant buffer of :method:`SET_BINDLESS_TEXTURE`. Shadow maps,
 # mirrors and effects on the whole picture work like this.

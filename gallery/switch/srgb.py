@@ -8,7 +8,7 @@ Three bands from one colour to another, dark in the middle where bytes are mixed
 from dataclasses import replace
 
 from pocketgpu.builder.maxwell import MaxwellCanvas
-from pocketgpu.builder.maxwell.canvas import COLORED
+from pocketgpu.builder.maxwell.programs import COLORED
 from pocketgpu.pictures import beside
 
 images, formats = [], {"A8B8G8R8, bytes are mixed": "A8B8G8R8", "A8BL8GL8RL8, light is mixed": "A8BL8GL8RL8"}
@@ -25,8 +25,8 @@ beside(images, list(formats)).save("srgb.png")
 # %%
 # The bytes of a picture are not amounts of light: in sRGB, half the light is the byte 188, because eyes tell dark tones
 # apart better than light ones. Blending adds, multiplies and mixes, which is right for light, not for such bytes. A
-# target of a format with L in its name, such as A8BL8GL8RL8, stores sRGB: with :method:`SET_SRGB_WRITE`` the GPU turns
+# target of a format with L in its name, such as A8BL8GL8RL8, stores sRGB: with :method:`SET_SRGB_WRITE` the GPU turns
 # the bytes of the target into light before it blends, and the result into bytes again. In both pictures a colour whose
 # alpha rises from left to right is blended over another one, with the same draws and the same memory; only the format
-# in :method:``SET_COLOR_TARGET_FORMAT` differs. Textures have the same conversion, as a bit of their header. What looks
+# in :method:`SET_COLOR_TARGET_FORMAT` differs. Textures have the same conversion, as a bit of their header. What looks
 # too dark between two colours in a game was often mixed as bytes.

@@ -32,10 +32,10 @@ images = [drawn(False, "ALWAYS"), drawn(True, "ALWAYS"), drawn(True, "NOTEQUAL")
 beside(images, ["one ring", "a thicker one over it", "where the stencil is not 1"]).save("stencil.png")
 
 # %%
-# The stencil is a byte for each sample, beside the depth. :method:`SET_STENCIL_FUNC`` compares it with
-# :method:``SET_STENCIL_FUNC_REF``, and what becomes of it is said for three cases: the comparison fails, the depth test
-# fails, or both pass, see :method:``SET_STENCIL_OP_ZPASS`. Here the first draw passes everywhere and makes the stencil
-# 1 where the ring is. The second draw, a thicker ring in one colour, passes only where the stencil is not equal to 1:
+# The stencil is a byte for each sample, beside the depth. :method:`SET_STENCIL_FUNC` compares it with
+# :method:`SET_STENCIL_FUNC_REF`, and what becomes of it is said for three cases: the comparison fails, the depth test
+# fails, or both pass, see :method:`SET_STENCIL_OP_ZPASS`. Here the first draw passes everywhere and makes the stencil 1
+# where the ring is. The second draw, a thicker ring in one colour, passes only where the stencil is not equal to 1:
 # around the first ring and in its hole, so an outline is left. The depth test lets all of it pass (ALWAYS), as in the
 # second picture. Shadows, mirrors and windows to another place are made in the same way: one draw marks pixels, and
 # later ones ask for the mark.

@@ -2,7 +2,7 @@
 Transform feedback
 ==================
 
-4000 points that the vertex program has moved sixty times wind up into a spiral, with their trails behind them.
+4000 points that the vertex program has moved sixty times wind up into a spiral, and leave trails.
 """
 
 import numpy as np
@@ -49,10 +49,10 @@ canvas.image().save("transform_feedback.png")
 
 # %%
 # What the vertex program puts out can be written to memory before it is drawn.
-# :method:`SET_STREAM_OUT_BUFFER_ADDRESS_A`` and :method:``SET_STREAM_OUT_BUFFER_SIZE`` say where,
-# :method:``SET_STREAM_OUT_CONTROL_STRIDE`` how far apart the vertices are, and :method:``SET_STREAM_OUT_LAYOUT_SELECT``
-# has a byte for each word: the number of the attribute word that is stored there. Here that is position and colour, so
-# a buffer looks like the vertices of the next draw. Two buffers take turns: each draw reads one, moves all points a
+# :method:`SET_STREAM_OUT_BUFFER_ADDRESS_A` and :method:`SET_STREAM_OUT_BUFFER_SIZE` say where,
+# :method:`SET_STREAM_OUT_CONTROL_STRIDE` how far apart the vertices are, and :method:`SET_STREAM_OUT_LAYOUT_SELECT` has
+# a byte for each word: the number of the attribute word that is stored there. Here that is position and colour, so a
+# buffer looks like the vertices of the next draw. Two buffers take turns: each draw reads one, moves all points a
 # little around the middle, writes them to the other one, and also draws them, added to what is there. After sixty draws
 # three straight arms have become a spiral. The processor has computed no position after the first one. Without
-# :method:``SET_RASTER_ENABLE` the GPU would only write the buffers.
+# :method:`SET_RASTER_ENABLE` the GPU would only write the buffers.

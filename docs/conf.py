@@ -22,7 +22,7 @@ author = "pocketgpu contributors"
 copyright = author
 release = version = pocketgpu.__version__
 
-extensions = ["myst_nb", "plotly_figures", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "plotly_figures", "register_roles", "sphinx.ext.autodoc"]
 exclude_patterns = ["build", "_build", "extensions"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3

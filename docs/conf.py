@@ -14,6 +14,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ
 
 import generate_choices  # noqa: E402  (found by the path above)
 import generate_registers  # noqa: E402
+import generate_way  # noqa: E402
 
 import pocketgpu  # noqa: E402
 
@@ -29,7 +30,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["notebooks.css", "choices.css"]
+html_css_files = ["notebooks.css", "choices.css", "drawings.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.
@@ -58,6 +59,7 @@ if not WIDGET.is_file():
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
+generate_way.generate(HERE / "way")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

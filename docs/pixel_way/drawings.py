@@ -47,18 +47,23 @@ class Drawing:
 
 
 def bits(fields: Sequence[tuple[int, int, str, str]], label: str, width: int = 640) -> str:
-    """A word of 32 bits. fields: (highest bit, lowest bit, name, value), from the top down."""
-    drawing = Drawing(width, 74, label)
-    cell = width / 32
+    """A word of 32 bits. fields: (highest bit, lowest bit, name, value), from the top down. Names that do not fit into
+    their field stand below it, each lower than the one before if there is no room beside that."""
+    cell, letter = width / 32, 7.5
+    lows: list[float] = []
+    drawing = Drawing(width + 2, 94, label)
     for high, low, name, value in fields:
-        left, size = (31 - high) * cell, (high - low + 1) * cell
-        drawing.rect(left, 18, size, 32, "cell")
-        middle = left + size / 2
-        if size > 60:
-            drawing.text(middle, 39, f"{name} = {value}")
+        left, size = 1 + (31 - high) * cell, (high - low + 1) * cell
+        drawing.rect(left, 18, size, 32, "cell" if name else "cell dim")
+        text, middle = f"{name} = {value}" if name else "", left + size / 2
+        if letter * len(text) < size:
+            drawing.text(middle, 39, text)
         else:
             drawing.text(middle, 39, value)
-            drawing.text(middle, 66, name, "small")
+            start = max(1.0, middle - letter * len(name) / 2)
+            row = next((n for n, end in enumerate(lows) if end < start), len(lows))
+            lows[row : row + 1] = [start + letter * len(name)]
+            drawing.text(start, 66 + 16 * row, name, "small", "start")
         drawing.text(middle, 12, f"{high}" if high == low else f"{high}:{low}", "small")
     return drawing.svg
 

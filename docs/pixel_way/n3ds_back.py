@@ -54,19 +54,16 @@ def the_texture(page: Page, way: Followed) -> None:
             (values["fraction_s"], 1 - values["fraction_t"]),
             "Four texels as squares with their shares, and the point between their centres",
         ),
-        "The four texels, t upwards, and the point that is sampled. Texel 63 is left of texel 0, because the texture repeats.",
+        "The four texels, t upwards, and the point that is sampled. The last texel of a row is left of the first one, "
+        "because the texture repeats.",
     )  # fmt: skip
     total = sum(one["color"][0] * weight for one, _, weight in texels)
     page.say(
         f"The sum of bytes times shares is {total:.2f}, and the unit gives {colour(values['color'])}. Texels that are",
         "neighbours have addresses that are not: textures are stored in tiles, as the",
-        f"[target](#way-{page.stem}-{FRAMEBUFFER}) is.",
+        f"[target](#way-{page.stem}-{STAGES_IN_ORDER.index(the_framebuffer) + 1}) is.",
     )  # fmt: skip
     page.command(f"state scene.ctf.xz {way.draw.address} --textures textures")
-
-
-FRAMEBUFFER = 14
-"""The number of the stage about the order of pixels in memory."""
 
 
 def the_combiners(page: Page, way: Followed) -> None:
@@ -143,12 +140,12 @@ def the_depth(page: Page, way: Followed) -> None:
     address = target.depth_address + target.number(way.source.x, way.source.y) * target.depth_format.bits // 8
     stored = way.read(address, target.depth_format.bits // 8)
     page.say(
-        "For each pixel the depth of what was drawn there is stored, so that what lies behind it is not drawn over",
+        "For each pixel the depth of what was drawn there is stored, so that what is farther away is not drawn over",
         f"it. Depth {number(way.stage('inputs').values['depth'])} becomes a number of 24 bits, {values['incoming']:,}.",
-        f"What is stored at {place(address)} is {values['stored']:,}: the bytes are",
-        f"{octets(stored)}, three of depth and one of stencil. The comparison is",
-        f"{values['function']}, so the fragment {'passes' if values['passed'] else 'fails'}: in this program a greater",
-        "number is nearer, and the water lies in front of the reflection that was drawn before.",
+        f"What is stored at {place(address)} is {values['stored']:,}: the bytes are {octets(stored)}, three of depth",
+        f"and one of stencil. The comparison is {values['function']}, so the fragment",
+        f"{'passes' if values['passed'] else 'fails'}: in this program a greater number is nearer, and the water lies",
+        "in front of the reflection that was drawn before.",
     )  # fmt: skip
     page.say(
         f"{register('DEPTH_COLOR_MASK')} has the comparison and says what is written: depth",
@@ -201,9 +198,9 @@ def the_framebuffer(page: Page, way: Followed) -> None:
     page.drawing(
         cells(
             [[str(int(number_)) for number_ in order[y]] for y in range(TILE)], inside,
-            f"A tile of 8 x 8 cells with their numbers in memory; the cell at column {inside[0]}, row {inside[1]} is marked",
+            f"A tile of 8 x 8 cells with their numbers; that at column {inside[0]}, row {inside[1]} is marked",
         ),
-        f"The numbers of the pixels of a tile in memory, rows of memory downwards. Ours is {int(order[inside[1], inside[0]])}.",
+        f"The numbers of the pixels of a tile, rows of memory downwards. Ours is {int(order[inside[1], inside[0]])}.",
     )  # fmt: skip
     page.say(
         f"There are {target.width // TILE} tiles in a row. Column {x} and row {row} are in tile {row // TILE} *",
@@ -299,7 +296,9 @@ def the_scan(page: Page, way: Followed) -> None:
         ),
         "One frame of the top screen's display controller. A line of this drawing is a column of the picture.",
     )  # fmt: skip
-    page.say(f"There {colour(way.answer.color)} lights up, and the way of this pixel ends. One frame later it begins again.")
+    page.say(
+        f"There {colour(way.answer.color)} lights up, and the way of this pixel ends.",
+    )  # fmt: skip
     page.command(f"timing scene.ctf.xz --at f0 --screen {SCREEN}")
 
 

@@ -20,6 +20,8 @@ from pixel_way.writing import (
     octets,
     place,
     register,
+    short,
+    signed,
     whole,
     word,
 )
@@ -61,13 +63,12 @@ def begin(page: Page, way: Followed) -> None:
         "renders the recording and tells where it is; the commands below call it `scene.ctf.xz`:",
     )  # fmt: skip
     page.command("demo", f"why scene.ctf.xz {ADDRESS}")
-    pictures = [Image.fromarray(one) for one in (marked(way.screen, X, Y), around(way.screen, X, Y))]
-    sheet = np.asarray(beside(pictures, ("the top screen, with the pixel marked", "15 x 15 pixels around it")))
-    page.picture(
-        "screen", sheet,
-        f"The top screen: a jewel above water, with a cross hair on its reflection; beside it the pixels around ({X}, {Y})",
-        f"The pixel ({X}, {Y}) in the first frame of the recording.",
-    )  # fmt: skip
+    page.pictures([
+        ("screen", marked(way.screen, X, Y), "The top screen: a jewel above water, with a cross hair on its reflection",
+         f"The pixel ({X}, {Y}) in the first frame of the recording."),
+        ("around", around(way.screen, X, Y), "Some rows of dark blue pixels, with a frame around the middle one",
+         "The pixels around it, enlarged."),
+    ])  # fmt: skip
 
 
 def the_call(page: Page, way: Followed) -> None:
@@ -118,20 +119,21 @@ def the_list(page: Page, way: Followed) -> None:
         entry = way.entry(name)
         value = int(entry["register"]["new"], 16)
         fields = _FIELDS.get(name, ())
-        rows.append((f"`{entry['address']}`", f"`{entry['word']}`", register(name), meaning(known(name), value, fields)))
+        said = meaning(known(name), value, fields)
+        rows.append((f"`{entry['address']}`", f"`{entry['word']}`", register(name), said))
     page.table(("address", "value", "register", "means"), rows)
     entry = way.entry("TEXUNIT0_ADDR")
     header = int.from_bytes(way.read(int(entry["address"], 16) + 4, 4), "little")
     layout = structure("LIST_ENTRY")
     fields = sorted(layout.fields, key=lambda one: -one.lo)
     page.say(
-        f"The header behind the value of {register('TEXUNIT0_ADDR')} is {word(header)}. It names the register by its",
+        f"The header after the value of {register('TEXUNIT0_ADDR')} is {word(header)}. It names the register by its",
         "number (`id`), and says which of its four bytes are written (`byte_mask`) and how many more values follow",
         "(`extra`).",
     )  # fmt: skip
     page.drawing(
         bits(
-            [(one.lo + one.width - 1, one.lo, one.name, f"{one.raw(header):#x}") for one in fields],
+            [(one.lo + one.width - 1, one.lo, one.name, short(one.raw(header))) for one in fields],
             f"The 32 bits of the header {header:#010x}, by fields",
         ),
         f"The header {header:#010x}: id {layout['id'].raw(header):#05x} is TEXUNIT0_ADDR.",
@@ -218,10 +220,10 @@ def the_clipping(page: Page, way: Followed) -> None:
     page.stage("Clipping and the viewport")
     vertices = way.moment.vertices
     outputs = [vertices.outputs[np.flatnonzero(np.asarray(vertices.numbers) == one)[0]] for one in way.corners]
-    behind = [one for one, out in zip(way.corners, outputs, strict=True) if out["position"][3] <= 0]
+    beyond = [one for one, out in zip(way.corners, outputs, strict=True) if out["position"][3] <= 0]
     page.say(
         "w tells how far away from the camera a corner is. A corner with w below 0 is behind the camera, as vertex",
-        f"{whole(behind)} is here, and cannot be shown. The GPU cuts such triangles off at the border of what can be",
+        f"{whole(beyond)} is here, and cannot be shown. The GPU cuts such triangles off at the border of what can be",
         f"seen. This is *clipping*. What is left of our triangle has four corners, so it becomes {len(way.parts)}",
         "triangles.",
     )  # fmt: skip
@@ -238,14 +240,13 @@ def the_clipping(page: Page, way: Followed) -> None:
     for vertex, out in zip(way.corners, outputs, strict=True):
         x, y, _, w = (float(one) for one in out["position"])
         if w > 0:
-            rows.append((
-                vertex, number(x / w), number(y / w), f"{(x / w + 1) * width + x0:.2f}", f"{(y / w + 1) * height + y0:.2f}",
-            ))  # fmt: skip
+            column, line = (x / w + 1) * width + x0, (y / w + 1) * height + y0
+            rows.append((vertex, number(x / w), number(y / w), f"{column:.2f}", f"{line:.2f}"))
         else:
             rows.append((vertex, "behind the camera", "", "", ""))
     page.table(("vertex", "x / w", "y / w", "column", "row"), rows)
     page.say(
-        "The corners are far outside of the target. That does no harm: only pixels of the target are looked at next.",
+        "Rows that lie so far outside of the target do no harm: only pixels of the target are looked at next.",
     )  # fmt: skip
     page.command(f"why scene.ctf.xz {way.draw.address}/t{way.fragment.primitive}")
 
@@ -261,7 +262,7 @@ def the_raster(page: Page, way: Followed) -> None:
     page.table(
         ("edge", "function", "at the pixel"),
         [
-            (edge, f"{a} * column {b:+d} * row {c:+d}", f"{value:,}")
+            (edge, f"{a} * column {signed(b)} * row {signed(c)}", f"{value:,}")
             for edge, (a, b, c, value) in enumerate(zip(part.a, part.b, part.c, part.values, strict=True))
         ],
     )  # fmt: skip
@@ -273,16 +274,17 @@ def the_raster(page: Page, way: Followed) -> None:
     sheet = marked(covered(way.screen, masks), X, Y)
     page.picture(
         "triangle", np.asarray(beside([Image.fromarray(sheet)], scale=2)),
-        f"The top screen in grey; the {len(masks)} parts of the triangle cover its lower half, and the pixel is marked",
-        "What is left of the triangle after clipping, in two shades: one for each of the triangles that it became. It is one "
-        "strip of the water. The scissor, further below, keeps it from the upper half.",
+        f"The top screen in grey; {len(masks)} parts of the triangle cover a strip at its bottom with the marked pixel",
+        "What is left of the triangle after clipping, in a shade for each of the triangles that it became. It is the "
+        "part of the water that is nearest to the camera.",
     )  # fmt: skip
 
 
 def the_inputs(page: Page, way: Followed) -> None:
     page.stage("Interpolation")
     part, inputs = way.part, way.stage("inputs").values
-    slots = {name: SEMANTICS.index(name) for name in ("color.r", "color.g", "color.b", "color.a", "texcoord0.u", "texcoord0.v")}
+    wanted = ("color.r", "color.g", "color.b", "color.a", "texcoord0.u", "texcoord0.v")
+    slots = {name: SEMANTICS.index(name) for name in wanted}
     one_over_w = 1 / inputs["w"]
     page.say(
         "The corners have colours, but what colour has a point between them? The GPU *interpolates*: the nearer a",
@@ -291,13 +293,18 @@ def the_inputs(page: Page, way: Followed) -> None:
         "value plus a change for two of the edges:",
     )  # fmt: skip
     names = {"texcoord0.u": "s", "texcoord0.v": "t"}
+
+    def said(base: float, first: float, second: float) -> str:
+        changes = f"{signed(first)} * {part.values[1]} {signed(second)} * {part.values[2]}"
+        return f"{number(base)} {changes}"
+
     base, d1, d2 = part.plane(SEMANTICS.index("position.w"))
-    rows = [("1 / w", f"{base:.6g} {d1:+.4g} * {part.values[1]} {d2:+.4g} * {part.values[2]}", number(one_over_w), "")]
+    rows = [("1 / w", said(base, d1, d2), number(one_over_w), "")]
     for name, slot in slots.items():
         base, d1, d2 = part.plane(slot)
         over = part.over_w(slot)
         rows.append((
-            f"{names.get(name, name)} / w", f"{base:.6g} {d1:+.4g} * {part.values[1]} {d2:+.4g} * {part.values[2]}",
+            f"{names.get(name, name)} / w", said(base, d1, d2),
             number(over), f"{names.get(name, name)} = {number(over / one_over_w)}",
         ))  # fmt: skip
     page.table(("value", "start and changes", "at the pixel", "divided by 1 / w"), rows)

@@ -10,7 +10,8 @@ from pixel_way import switch_front as front
 from pixel_way.drawings import cells, inside_block, texel_square
 from pixel_way.switch import ADDRESS, Followed, X, Y, known
 from pixel_way.writing import Page, code, colour, meaning, method, number, numbers, octets, place, word
-from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH
+from pocketgpu.facts.maxwell.headers import TSC
+from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH, Layout
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 
 PARTS = 256
@@ -39,8 +40,8 @@ def the_texture(page: Page, way: Followed) -> None:
         ("", "address", "bytes", "means"),
         [
             ("header " + str(texture.number), place(at), octets(way.read(at, HEADER_BYTES)),
-             f"{header.kind}, {header.width}x{header.height}, {header.format.name} at {header.address:#x}, {header.levels} "
-             f"levels, {header.layout}"),
+             f"{header.kind}, {header.width}x{header.height}, {header.format.name} at {header.address:#x}, "
+             f"{header.levels} levels, {header.layout}"),
             ("sampler " + str(number_of_sampler), place(samplers + SAMPLER_BYTES * number_of_sampler),
              octets(way.read(samplers + SAMPLER_BYTES * number_of_sampler, SAMPLER_BYTES)), _sampler_text(sampler)),
         ],
@@ -58,8 +59,10 @@ def the_texture(page: Page, way: Followed) -> None:
         "texels, and all four are mixed, the nearer ones more:",
     )  # fmt: skip
     shares = [details[f"part_{axis}"][0] / PARTS for axis in "xy"]
-    weights = [(1 - shares[0]) * (1 - shares[1]), shares[0] * (1 - shares[1]), (1 - shares[0]) * shares[1], shares[0] * shares[1]]
-    places = [((details["x"][0] + dx) % part.width, (details["y"][0] + dy) % part.height) for dy in (0, 1) for dx in (0, 1)]
+    right, down = shares
+    weights = [(1 - right) * (1 - down), right * (1 - down), (1 - right) * down, right * down]
+    x0, y0 = details["x"][0], details["y"][0]
+    places = [((x0 + dx) % part.width, (y0 + dy) % part.height) for dy in (0, 1) for dx in (0, 1)]
     rows, squares = [], []
     for (x, y), texel, weight in zip(places, details["texel"], weights, strict=True):
         address = texture.place(part, x, y).address
@@ -69,7 +72,7 @@ def the_texture(page: Page, way: Followed) -> None:
         squares.append((f"({x}, {y})", list(data[:3]), weight))
     page.table(("texel", "address", "bytes", "colour", "share"), rows)
     page.drawing(
-        texel_square(squares, (shares[0], shares[1]), "Four texels as squares with their shares, and the point between them"),
+        texel_square(squares, (right, down), "Four texels as squares with their shares, and the point between them"),
         "The four texels, t downwards, and the point that is sampled.",
     )  # fmt: skip
     result = [_real(values["result"][f"R{n}"]) for n in range(3)]
@@ -87,10 +90,8 @@ def _real(text: str) -> float:
 
 
 def _sampler_text(sampler: dict[str, int]) -> str:
-    from pocketgpu.facts.maxwell.headers import TSC
-
     names = ("ADDRESS_U", "ADDRESS_V", "MAG_FILTER", "MIN_FILTER", "MIP_FILTER")
-    return ", ".join(f"{name} = {TSC[name].values.name(sampler[name])}" for name in names)
+    return ", ".join(f"{name} = {TSC[name].enum[sampler[name]]}" for name in names)
 
 
 def the_pixel_program(page: Page, way: Followed) -> None:
@@ -104,7 +105,8 @@ def the_pixel_program(page: Page, way: Followed) -> None:
     )  # fmt: skip
     rows = []
     for name, step in (
-        ("after the texture was read", read + 1), ("after the light was multiplied in", fog), ("at the end", len(found)),
+        ("after the texture was read", read + 1), ("after the light was multiplied in", fog),
+        ("at the end", len(found)),
     ):  # fmt: skip
         state = way.pixel_trace.at(step) if step < len(found) else way.pixel_trace.end
         rgb = [state.float(f"R{n}") for n in range(3)]
@@ -124,7 +126,7 @@ def the_depth(page: Page, way: Followed) -> None:
     values = way.stage("depth test").values
     tests = ("SET_DEPTH_TEST", "SET_DEPTH_FUNC", "SET_DEPTH_WRITE", "SET_STENCIL_TEST", "SET_ALPHA_TEST")
     page.say(
-        "For each pixel the depth of what was drawn there is stored, so that what lies behind it is not drawn over",
+        "For each pixel the depth of what was drawn there is stored, so that what is farther away is not drawn over",
         f"it. The test here: {values['text']}. The numbers in brackets are the 24 bits as they are stored. A greater",
         "depth is farther away; the clear before had set all of them to the greatest. The fragment passes, and its",
         "depth is stored.",
@@ -169,7 +171,8 @@ def the_macro(page: Page, way: Followed) -> None:
     event = way.firefly.event
     instances = [one for one in way.run.draws(0) if one.words and one.words.spans == event.words.spans]
     words = way.words_of(instances[0])
-    call = [one for one in words if one.get("register", {}).get("name", "").startswith("CALL_MME") and "new" in one["register"]]
+    written = [one for one in words if "new" in one.get("register", {})]
+    call = [one for one in written if one["register"]["name"].startswith("CALL_MME")]
     page.say(
         f"{len(instances)} fireflies fly around the island. Each is a *draw* of four vertices with its own *instance*,",
         f"a number that chooses its place. The pushbuffer does not have {len(instances)} draws: it calls a *macro*, a",
@@ -177,7 +180,8 @@ def the_macro(page: Page, way: Followed) -> None:
         f"first parameter, and {method('CALL_MME_DATA')} gives it the others:",
     )  # fmt: skip
     docs = (
-        "how many instances", "vertices of each", "the word for BEGIN of the first instance", "the word for BEGIN of the others",
+        "how many instances", "vertices of each", "the word for BEGIN of the first instance",
+        "the word for BEGIN of the others",
     )  # fmt: skip
     page.table(
         ("address", "word", "method", "used as"),
@@ -255,21 +259,31 @@ def the_place(page: Page, way: Followed) -> None:
     page.table(
         ("", "computed as", "bytes"),
         [
-            ("row of blocks", f"{Y} / {layout.block_height} = {row}, each {layout.row_size:,} bytes", f"{row * layout.row_size:,}"),
-            ("block in the row", f"{X} * {size} / {GOB_WIDTH} = {column}, each {layout.block_size:,} bytes", f"{column * layout.block_size:,}"),
-            ("GOB in the block", f"{Y} modulo {layout.block_height} / {GOB_HEIGHT} = {gob}, each {GOB_SIZE} bytes", f"{gob * GOB_SIZE:,}"),
+            ("row of blocks", f"{Y} / {layout.block_height}: {row}, each {layout.row_size:,} bytes",
+             f"{row * layout.row_size:,}"),
+            ("block in the row", f"{X} * {size} / {GOB_WIDTH}: {column}, each {layout.block_size:,} bytes",
+             f"{column * layout.block_size:,}"),
+            ("GOB in the block", f"({Y} modulo {layout.block_height}) / {GOB_HEIGHT}: {gob}, each {GOB_SIZE} bytes",
+             f"{gob * GOB_SIZE:,}"),
             ("place in the GOB", f"byte {byte} of row {line}", f"{_in_gob(byte, line)}"),
         ],
     )  # fmt: skip
     total = row * layout.row_size + column * layout.block_size + gob * GOB_SIZE + _in_gob(byte, line)
     assert surface.address + total == address
     page.drawing(
-        inside_block((column, row), gobs, gob, f"A block of {gobs} GOBs below each other; GOB {gob} is marked", (GOB_WIDTH, GOB_HEIGHT)),
+        inside_block(
+            (column, row), gobs, gob, f"A block of {gobs} GOBs below each other; GOB {gob} is marked",
+            (GOB_WIDTH, GOB_HEIGHT),
+        ),
         f"The block of our pixel: block {column} of row {row} of blocks.",
     )  # fmt: skip
-    names = [[str(_in_gob(SECTOR * across, down)) for across in range(GOB_WIDTH // SECTOR)] for down in range(GOB_HEIGHT)]
+    across = range(0, GOB_WIDTH, SECTOR)
+    names = [[str(_in_gob(start, down)) for start in across] for down in range(GOB_HEIGHT)]
     page.drawing(
-        cells(names, (byte // SECTOR, line), "A GOB as 4 columns of 16 bytes and 8 rows, with the byte at which each begins", (72, 28)),
+        cells(
+            names, (byte // SECTOR, line),
+            "A GOB as 4 columns of 16 bytes and 8 rows, with the byte at which each begins", (72, 28),
+        ),
         f"A GOB: at which byte each run of {SECTOR} bytes begins. Ours is the marked one, byte {byte % SECTOR} of it.",
     )  # fmt: skip
     page.say(
@@ -281,8 +295,6 @@ def the_place(page: Page, way: Followed) -> None:
 
 def _in_gob(byte: int, row: int) -> int:
     """Where a byte of a row is in its GOB."""
-    from pocketgpu.maxwell.memory.blocklinear import Layout
-
     return Layout(GOB_WIDTH, GOB_HEIGHT).offset_of(byte, row)
 
 
@@ -323,9 +335,9 @@ def end(page: Page, way: Followed) -> None:
 
 
 STAGES_IN_ORDER = (
-    front.the_submission, front.the_words, front.the_methods, front.the_constants, front.the_vertices, front.the_program,
-    front.the_viewport, front.the_raster, front.the_inputs, the_texture, the_pixel_program, the_depth, the_output,
-    the_macro, the_blending, the_place, the_present,
+    front.the_submission, front.the_words, front.the_methods, front.the_constants, front.the_vertices,
+    front.the_program, front.the_viewport, front.the_raster, front.the_inputs, the_texture, the_pixel_program,
+    the_depth, the_output, the_macro, the_blending, the_place, the_present,
 )  # fmt: skip
 
 

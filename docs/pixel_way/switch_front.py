@@ -18,6 +18,8 @@ from pixel_way.writing import (
     numbers,
     octets,
     place,
+    short,
+    signed,
     whole,
     word,
 )
@@ -70,18 +72,18 @@ def begin(page: Page, way: Followed) -> None:
         "renders the recording and tells where it is; the commands below call it `scene.mxcap.zip`:",
     )  # fmt: skip
     page.command("demo --console switch", f"why scene.mxcap.zip {ADDRESS}")
-    half = Image.fromarray(marked(way.screen, X, Y, 18)).resize((640, 360), Image.Resampling.BOX)
-    near = Image.fromarray(around(way.screen, X, Y))
-    sheet = np.asarray(beside([half, near], ("the screen at half its size, with the pixel marked", "15 x 15 pixels around it")))
-    page.picture(
-        "screen", sheet,
-        "The screen: an island with a lighthouse at dusk, with a cross hair on the ground at its lower edge; beside it the "
-        f"pixels around ({X}, {Y}), a bright spot on brown ground",
-        f"The pixel ({X}, {Y}) in the first frame of the recording.",
-    )  # fmt: skip
+    height, width = way.screen.shape[:2]
+    whole_screen = Image.fromarray(marked(way.screen, X, Y, 18)).resize((width // 2, height // 2), Image.Resampling.BOX)
+    page.pictures([
+        ("screen", np.asarray(whole_screen),
+         "An island with a lighthouse at dusk, with a cross hair on the ground at its lower edge",
+         f"The pixel ({X}, {Y}) in the first frame of the recording, at half the size of the screen."),
+        ("around", around(way.screen, X, Y), "A bright spot on brown ground, with a frame around the middle pixel",
+         "The pixels around it, enlarged."),
+    ])  # fmt: skip
     page.say(
-        f"Two draws made it: {way.draw.address} the ground, and {way.firefly.event.address} the firefly. Stages 1 to",
-        "12 are about the first, 13 and 14 about the second.",
+        f"Two draws made it: {way.draw.address} the ground, and {way.firefly.event.address} the firefly. The stages",
+        "follow the ground first, and the firefly after it has been written.",
     )  # fmt: skip
 
 
@@ -105,7 +107,7 @@ def the_submission(page: Page, way: Followed) -> None:
             ("`SYNC`", ENTRY["SYNC"].text(entry)),
         ],
     )  # fmt: skip
-    page.say("Addresses are those of the GPU's own view of memory, in which the system has mapped memory of the program.")
+    page.say("Addresses are those of the GPU's own view of memory, into which the system mapped the program's memory.")
     page.command("events scene.mxcap.zip f0/p0", "info scene.mxcap.zip")
 
 
@@ -126,13 +128,13 @@ def the_words(page: Page, way: Followed) -> None:
     fields = []
     for name, top in parts:
         field = HEADER[name]
-        fields.append((top, field.lo, name, f"{field.raw(value):#x}"))
+        fields.append((top, field.lo, name, short(field.raw(value))))
     fields.insert(3, (12, 12, "", ""))
-    fields[-1] = (11, 0, "ADDRESS", f"{HEADER['ADDRESS'].raw(value):#x}")
+    fields[-1] = (11, 0, "ADDRESS", short(HEADER['ADDRESS'].raw(value)))
     page.drawing(
         bits(fields, f"The 32 bits of the header {value:#010x}, by fields"),
-        f"The header {value:#010x}: {HEADER['COUNT'].raw(value)} words for method {HEADER['ADDRESS'].raw(value):#x} and "
-        "those after it.",
+        f"The header {value:#010x}: {HEADER['COUNT'].raw(value)} words for method {HEADER['ADDRESS'].raw(value):#x} "
+        "and those after it.",
     )  # fmt: skip
     page.say(
         "A header can also hold a small value itself, so that one word is enough. SEC_OP says which form it is.",
@@ -173,7 +175,7 @@ def the_constants(page: Page, way: Followed) -> None:
     rows = []
     for one in moment.buffers:
         data = np.frombuffer(way.read(one.address, 16), np.float32)
-        rows.append((f"{one.stage} c[{one.bank:#x}]", place(one.address), f"{one.size} bytes", numbers(data)))
+        rows.append((f"{one.group} c[{one.slot:#x}]", place(one.address), f"{one.size} bytes", numbers(data)))
     page.table(("buffer", "address", "size", "first four words as floats"), rows)
     page.say(
         "c[0x0] of the vertex program begins with the matrix of the camera. c[0x2] of the pixel program has the",
@@ -193,7 +195,7 @@ def the_vertices(page: Page, way: Followed) -> None:
         f"{whole(way.corners)} of the list at {place(index.address)} ({method('SET_INDEX_BUFFER_A')},",
         f"{method('SET_INDEX_BUFFER_B')}).",
     )  # fmt: skip
-    size = index.array.dtype.itemsize
+    size = int(index.type.lstrip("u")) // 8
     rows = []
     for corner in way.corners:
         at = index.address + corner * size
@@ -211,10 +213,8 @@ def the_vertices(page: Page, way: Followed) -> None:
     for attribute, element in zip(way.vertices.attributes, buffer.elements, strict=True):
         at = buffer.address + buffer.stride * vertex + element.at
         values = way.vertices.inputs[attribute.register][first]
-        rows.append((
-            attribute.register, place(at), octets(way.read(at, element.size)), f"{attribute.format} {attribute.type}".strip(),
-            numbers(values),
-        ))  # fmt: skip
+        kind = f"{attribute.format} {attribute.type}"
+        rows.append((attribute.register, place(at), octets(way.read(at, element.size)), kind, numbers(values)))
     page.table(("attribute", "address", "bytes", "format", "values"), rows)
     page.say(
         "*snorm* means that whole numbers stand for -1 to 1. a0 is the position, a1 the direction that the surface",
@@ -285,7 +285,7 @@ def the_raster(page: Page, way: Followed) -> None:
     page.table(
         ("edge", "function", "at the pixel"),
         [
-            (edge, f"{a} * x {b:+d} * y {c:+d}", f"{value:,}")
+            (edge, f"{a} * x {signed(b)} * y {signed(c)}", f"{value:,}")
             for edge, (a, b, c, value) in enumerate(zip(shape.a, shape.b, shape.c, shape.values, strict=True))
         ],
     )  # fmt: skip
@@ -325,7 +325,10 @@ def the_inputs(page: Page, way: Followed) -> None:
         for vertex, share, one, out in zip(way.corners, shares, inverse, way.outputs, strict=True)
     ]  # fmt: skip
     sums = [
-        sum(share * one * float(out["generic1"][n]) for share, one, out in zip(shares, inverse, way.outputs, strict=True))
+        sum(
+            share * one * float(out["generic1"][n])
+            for share, one, out in zip(shares, inverse, way.outputs, strict=True)
+        )
         for n in (0, 1)
     ]
     rows.append(("sum", "", "", number(one_over_w), *(number(one) for one in sums)))

@@ -23,6 +23,12 @@ def numbers(values: Iterable[float]) -> str:
     return ", ".join(number(value) for value in values)
 
 
+def signed(value: float) -> str:
+    """A number that is added to what stands before it."""
+    text = number(abs(value)) if isinstance(value, float) else str(abs(int(value)))
+    return f"{'-' if value < 0 else '+'} {text}"
+
+
 def whole(values: Iterable[int]) -> str:
     """Whole numbers in a row."""
     return ", ".join(str(int(value)) for value in values)
@@ -31,6 +37,11 @@ def whole(values: Iterable[int]) -> str:
 def word(value: int) -> str:
     """A word of 32 bits."""
     return f"`{value:#010x}`"
+
+
+def short(value: int) -> str:
+    """A number in a field of few bits."""
+    return str(value) if value < 10 else f"{value:#x}"
 
 
 def place(address: int) -> str:
@@ -118,6 +129,13 @@ class Page:
         self.lines += [
             f":::{{figure}} {path.name}", f":alt: {alternative}", ":figclass: drawn-picture", "", caption, ":::", "",
         ]  # fmt: skip
+
+    def pictures(self, parts: Iterable[tuple[str, np.ndarray, str, str]]) -> None:
+        """Pictures beside each other where there is room: the arguments of `picture` for each."""
+        self.lines += ["::::{container} picture-row", ""]
+        for part in parts:
+            self.picture(*part)
+        self.lines += ["::::", ""]
 
     def drawing(self, svg: str, caption: str) -> None:
         """A drawing, with a caption below."""

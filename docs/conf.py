@@ -13,6 +13,7 @@ sys.path[:0] = [str(HERE), str(HERE / "extensions"), str(SOURCE)]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
 
 import generate_choices  # noqa: E402  (found by the path above)
+import generate_figures  # noqa: E402
 import generate_registers  # noqa: E402
 import generate_way  # noqa: E402
 
@@ -60,6 +61,7 @@ if not WIDGET.is_file():
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
 generate_way.generate(HERE / "way")
+generate_figures.generate(HERE / "figures.md")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

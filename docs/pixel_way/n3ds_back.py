@@ -210,7 +210,7 @@ def the_framebuffer(page: Page, way: Followed) -> None:
     )  # fmt: skip
     before, after = (bytes.fromhex(one[0])[::-1] for one in (way.fragment.before, way.fragment.after))
     page.table(
-        ("", f"bytes at {place(way.source.place.address)}"),
+        ("moment", f"bytes at {place(way.source.place.address)}"),
         [("before the draw", octets(before)), ("after the draw", octets(after))],
     )  # fmt: skip
     page.say("RGBA8 has alpha in the lowest byte, then blue, green and red.")
@@ -240,7 +240,7 @@ def the_transfer(page: Page, way: Followed) -> None:
     )  # fmt: skip
     shown = way.answer.place
     page.table(
-        ("", "address", "bytes"),
+        ("side", "address", "bytes"),
         [
             ("read", place(way.source.place.address),
              octets(way.run.seek(way.transfer.address).read(way.source.place.address, way.source.place.size))),

@@ -89,7 +89,7 @@ def the_call(page: Page, way: Followed) -> None:
         (index, word(value), name, doc) for index, (value, name, doc) in enumerate(zip(words, names, docs, strict=True))
         if name != "unused"
     ]  # fmt: skip
-    page.table(("word", "value", "name", ""), rows)
+    page.table(("word", "value", "name", "note"), rows)
     page.say(
         "Then gsp writes three registers of the GPU. The last one starts the list. These writes are in the recording;",
         "the command above is the one that makes gsp do them.",

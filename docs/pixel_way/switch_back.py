@@ -37,7 +37,7 @@ def the_texture(page: Page, way: Followed) -> None:
         f"{method('SET_TEX_SAMPLER_POOL_A')} say.",
     )  # fmt: skip
     page.table(
-        ("", "address", "bytes", "means"),
+        ("structure", "address", "bytes", "means"),
         [
             ("header " + str(texture.number), place(at), octets(way.read(at, HEADER_BYTES)),
              f"{header.kind}, {header.width}x{header.height}, {header.format.name} at {header.address:#x}, "
@@ -111,7 +111,7 @@ def the_pixel_program(page: Page, way: Followed) -> None:
         state = way.pixel_trace.at(step) if step < len(found) else way.pixel_trace.end
         rgb = [state.float(f"R{n}") for n in range(3)]
         rows.append((name, step, numbers(rgb), colour([round(255 * min(one, 1)) for one in rgb])))
-    page.table(("", "before step", "R0, R1, R2", "as a colour"), rows)
+    page.table(("moment", "before step", "R0, R1, R2", "as a colour"), rows)
     page.say(
         "The light comes from the direction of the normal and constants of the program. What comes after it is fog: a",
         "mixture with the colour in c[0x1][0x50], the more the farther away the ground is. On this GPU fog is nothing",
@@ -257,7 +257,7 @@ def the_place(page: Page, way: Followed) -> None:
         "block-linear.",
     )  # fmt: skip
     page.table(
-        ("", "computed as", "bytes"),
+        ("part", "computed as", "bytes"),
         [
             ("row of blocks", f"{Y} / {layout.block_height}: {row}, each {layout.row_size:,} bytes",
              f"{row * layout.row_size:,}"),

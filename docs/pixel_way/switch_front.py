@@ -262,7 +262,7 @@ def the_viewport(page: Page, way: Followed) -> None:
             name, f"{axis.lower()} / w * {number(scale)} + {number(offset)}",
             f"{method(f'SET_VIEWPORT_SCALE_{axis}')}, {method(f'SET_VIEWPORT_OFFSET_{axis}')}",
         ))  # fmt: skip
-    page.table(("", "computed as", "factors from"), rows)
+    page.table(("result", "computed as", "factors from"), rows)
     page.table(
         ("vertex", "column", "row", "depth", "1 / w"),
         [

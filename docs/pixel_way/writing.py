@@ -140,7 +140,7 @@ class Page:
     def drawing(self, svg: str, caption: str) -> None:
         """A drawing, with a caption below."""
         self.lines += [
-            "```{raw} html", f'<figure class="drawing">{svg}<figcaption>{escape(caption)}</figcaption></figure>',
+            "```{raw} html", f'<figure class="drawing" tabindex="0">{svg}<figcaption>{escape(caption)}</figcaption></figure>',
             "```", "",
         ]  # fmt: skip
 

@@ -231,8 +231,8 @@ def the_clipping(page: Page, way: Followed) -> None:
     page.say(
         "w tells how far away from the camera a corner is. A corner with w below 0 is behind the camera, as vertex",
         f"{whole(beyond)} is here, and cannot be shown. The GPU cuts such triangles off at the border of what can be",
-        f"seen. This is *clipping*. What is left of our triangle has four corners, so it becomes {len(way.parts)}",
-        "triangles.",
+        f"seen. This is *clipping*. What is left of our triangle has {len(way.parts) + 2} corners, so it becomes",
+        f"{len(way.parts)} triangles.",
     )  # fmt: skip
     width, height = (float(known(f"VIEWPORT_{side}")["value"].decode(way.value(f"VIEWPORT_{side}")))
                      for side in ("WIDTH", "HEIGHT"))  # fmt: skip

@@ -14,7 +14,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ
 
 import gallery  # noqa: E402  (found by the path above)
 import generate_choices  # noqa: E402
+import generate_figures  # noqa: E402
 import generate_registers  # noqa: E402
+import generate_way  # noqa: E402
 
 import pocketgpu  # noqa: E402
 
@@ -42,7 +44,7 @@ html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
 html_js_files = ["site.js"]
 html_scaled_image_link = False  # such links have no text
-html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css"]
+html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css", "drawings.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.
@@ -76,6 +78,8 @@ if not WIDGET.is_file():
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
+generate_way.generate(HERE / "way")
+generate_figures.generate(HERE / "figures.md")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from gallery_scenes import CONSOLES, Scene, Source, order, sources
 from PIL import Image
 
@@ -150,10 +151,13 @@ def save_small(image: Image.Image, target: Path) -> None:
     image = image.convert("RGBA" if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info else "RGB")
     if image.mode == "RGBA" and image.getextrema()[3] == (255, 255):  # type: ignore[index]
         image = image.convert("RGB")
-    if image.mode == "RGB" and image.getcolors(MOST_COLORS):
-        palette = image.quantize(MOST_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        if palette.convert("RGB").tobytes() == image.tobytes():
-            image = palette
+    colors = image.getcolors(MOST_COLORS) if image.mode == "RGB" else None
+    if colors:  # `quantize` mixes colours that are alike, even if there are few
+        palette = np.array(sorted(color for _, color in colors), np.uint8)
+        words = np.asarray(image) @ np.array([1 << 16, 1 << 8, 1])
+        numbers = np.searchsorted(palette @ np.array([1 << 16, 1 << 8, 1]), words)
+        image = Image.fromarray(numbers.astype(np.uint8)).convert("P")
+        image.putpalette(palette.tobytes())
     image.save(target, optimize=True)
 
 

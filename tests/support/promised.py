@@ -47,6 +47,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         "shader",
         "size_of",
     ),
+    "pocketgpu.builder.maxwell.canvas": ("SAMPLE_PLACES",),
+    "pocketgpu.builder.maxwell.programs": (
+        "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "transformed",
+    ),
     "pocketgpu.capture": ("Capture", "Frame", "open", "pgc"),
     "pocketgpu.capture.pgc": ("FrameCheck", "Rescue", "check", "rescue", "write"),
     "pocketgpu.capture.pgc.minimise": ("Keep", "Minimised", "minimise"),
@@ -63,7 +67,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.timing": (),
     "pocketgpu.inspect.address": ("Address",),
     "pocketgpu.notebook": ("Viewer",),
-    "pocketgpu.pictures": ("animate", "beside"),
+    "pocketgpu.pictures": ("animate", "beside", "to_image"),
     "pocketgpu.sweeps.model.rows": ("Row",),
     "pocketgpu.sweeps.sweep": ("Sweep",),
     "pocketgpu.inspect.capture_info": ("CaptureInfo", "examine"),
@@ -314,6 +318,12 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "viewport",
         "words",
         "write",
+    ),
+    "pocketgpu.builder.maxwell.MaxwellCanvas": (
+        "allocate", "blend", "capture", "clear", "color", "constants", "corners", "depth", "draw", "draw_these",
+        "draw_to", "draw_to_all", "end_frame", "fill", "height", "image", "images", "memory", "mesh", "pb", "program",
+        "programs", "put", "resolve", "rows", "samples", "save", "shaded", "show", "square", "submit", "surface",
+        "target", "test_depth", "texture", "textured", "tobytes", "vertices", "view", "wait", "width",
     ),
     "pocketgpu.builder.maxwell.Surface": (
         "address",

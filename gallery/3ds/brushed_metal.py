@@ -37,9 +37,9 @@ pictures = [picture.crop((100, 20, 300, 220)) for picture in canvas.images()]
 beside(pictures, [*VARIANTS]).save("brushed_metal.png")
 
 # %%
-# Brushed metal shines along lines across its scratches. The light unit has a product for that: cos phi, the cosine of
-# the angle between the tangent of the surface and the half vector, both in the plane of the surface. The table D0 is
-# looked up with it and is bright near 0, where the light comes from across. As cos phi goes from -1 to 1, the bit of
+# Brushed metal shines along lines across its scratches. The light unit has a product for that, cos phi: the tangent
+# of the surface times the part of the half vector H that lies in the surface. The table D0 is looked up with it and
+# is bright near 0, where H leans neither along the tangent nor against it. As cos phi goes from -1 to 1, the bit of
 # D0 in :register:`LIGHTING_LUTINPUT_ABS` is set, and the table's second half holds the negative values. In the second
 # picture all tangents point to the right. In the third a texture gives them, as circles: with ``bump_mode`` = tangent
 # map in :register:`LIGHTING_CONFIG0` the colours are tangents, not normals, and the shine becomes the two fans of a

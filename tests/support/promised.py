@@ -37,7 +37,15 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "pocketgpu.builder": ("Box", "Buffer", "Canvas", "CaptureBuilder", "CommandList", "assemble"),
     "pocketgpu.builder.canvas": ("clip",),
-    "pocketgpu.builder.matrices": ("UPRIGHT", "perspective"),
+    "pocketgpu.builder.matrices": (
+        "UPRIGHT",
+        "look_at",
+        "orthographic",
+        "perspective",
+        "rotation",
+        "scaling",
+        "translation",
+    ),
     "pocketgpu.builder.maxwell": (
         "Grid",
         "MaxwellCanvas",
@@ -51,6 +59,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.builder.maxwell.programs": (
         "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "transformed",
     ),
+    "pocketgpu.builder.meshes": ("NORMAL", "OUTPUTS", "PLACE"),
+    "pocketgpu.builder.patterns": ("bricks", "checks", "drawn", "noise", "normals", "ramp"),
+    "pocketgpu.builder.shapes": ("cube", "plane", "sphere", "tiled", "torus"),
     "pocketgpu.capture": ("Capture", "Frame", "open", "pgc"),
     "pocketgpu.capture.pgc": ("FrameCheck", "Rescue", "check", "rescue", "write"),
     "pocketgpu.capture.pgc.minimise": ("Keep", "Minimised", "minimise"),

@@ -311,7 +311,8 @@ class Canvas:
         self, tables: Mapping[str, ArrayLike] | None = None, *, inputs: Mapping[str, str] | None = None,
         ambient: Sequence[int] = (24, 24, 32), layer: str = "all", **config: FieldValue,
     ) -> CommandList:  # fmt: skip
-        """Light fragments from here on: the first combiner stage gives the sum of both results.
+        """Light fragments from here on: the first combiner stage gives the sum of both results, and the alpha of the
+        primary one.
 
         tables: 257 values of each table that counts, by its name ("D0", "D1", "FR", "RR", "RG", "RB", "SP0" to "SP7",
         "DA0" to "DA7"); all others are off. inputs: what tables are looked up with, as LIGHTING_LUTINPUT_SELECT names
@@ -332,7 +333,8 @@ class Canvas:
         self.list.write_fields("LIGHTING_CONFIG0", plain | config)
         off |= {"constant_one": True, "shadow_off": (1 << _LIGHTS) - 1}
         self.list.write_fields("LIGHTING_CONFIG1", off)
-        return self.list.combiner(0, ("add", "fragment primary color", "fragment secondary color"))
+        both = ("add", "fragment primary color", "fragment secondary color")
+        return self.list.combiner(0, both, ("replace", "fragment primary color"))
 
     def light(
         self, number: int, at: tuple[float, float, float], *, diffuse: Sequence[int] = (255, 255, 255),

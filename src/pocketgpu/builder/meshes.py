@@ -42,15 +42,29 @@ PLACE: Final = """
         dp4 o0.y, projection[1], r0
         dp4 o0.z, projection[2], r0
         dp4 o0.w, projection[3], r0
-        dp4 o3.x, turn[0], v1
-        dp4 o3.y, turn[1], v1
-        dp4 o3.z, turn[2], v1
-        dp4 o3.w, turn[3], v1
+        dp4 r1.x, turn[0], v1
+        dp4 r1.y, turn[1], v1
+        dp4 r1.z, turn[2], v1
+        dp4 r1.w, turn[3], v1
+        mov o3, r1
         mov o4.xyz, -r0
         mov o1, v3
         mov o5, v2.xyxy
 """
-"""The start of a program: r0 is the place as seen by the eye, and all outputs but texture coordinate 0 are written."""
+"""The start of a program: r0 is the place as seen by the eye, r1 the quaternion; it writes all outputs but texture
+coordinate 0."""
+NORMAL: Final = """
+    .alias half c94
+    .constf c94, 0.5, 0.5, 0.5, 0.5
+        mul r3, r1.xyxy, r1.zzww
+        mul r4.xy, r1, r1
+        add r2.x, r3.x, r3.w
+        add r2.y, r3.y, -r3.z
+        add r4.x, r4.x, r4.y
+        add r2.z, half, -r4.x
+        add r2.xyz, r2, r2
+"""
+"""What may follow PLACE: r2 is the normal as seen by the eye. It takes r3 and r4."""
 PROGRAM: Final = assemble(f"{OUTPUTS}{PLACE}mov o2.xy, v2\nmov o2.z, one\nend\n")
 
 _Floats = NDArray[np.float64]
@@ -104,3 +118,10 @@ def _quaternions(frames: _Floats) -> _Floats:
 def _unit(vectors: _Floats) -> _Floats:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(length == 0, 1, length)
+
+
+__all__ = ["LAYOUT", "NORMAL", "OUTPUTS", "PLACE", "PROGRAM", "turning", "with_quaternions"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

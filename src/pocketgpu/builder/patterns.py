@@ -44,7 +44,7 @@ def noise(size: int = 64, cells: int = 4, octaves: int = 3, seed: int = 1) -> Ma
 def bricks(size: int = 64, columns: int = 2, rows: int = 4) -> Map:
     """A map of heights of a wall: bricks are 1, joints 0, with a slope between them; every second row is half a brick
     further."""
-    y, x = np.mgrid[:size, :size] / size
+    y, x = (np.mgrid[:size, :size] + 0.5) / size
     row = np.floor(y * rows)
     sides = [(x * columns + row % 2 / 2) % 1, y * rows % 1]
     inside = [np.minimum(one, 1 - one) * size / cells for one, cells in zip(sides, (columns, rows), strict=True)]

@@ -73,6 +73,14 @@ def torus(radius: float = 1.0, tube: float = 0.4, columns: int = 48, rows: int =
     return _joined([(*place, *normal, u, v)], columns, rows)
 
 
+def tiled(shape: Shape, across: float, up: float) -> Shape:
+    """The same shape, with a texture that repeats: u times `across` and v times `up`."""
+    vertices, indices = shape
+    times = np.ones(vertices.shape[1], np.float32)
+    times[6:8] = across, up
+    return vertices * times, indices
+
+
 def _grid(columns: int, rows: int) -> tuple[_Floats, _Floats]:
     """u and v of the corners of cells, row by row."""
     if columns < 1 or rows < 1:
@@ -95,7 +103,7 @@ def _joined(parts: list[tuple[Any, ...]], columns: int, rows: int) -> Shape:
     return vertices, (starts[:, None] + corners.ravel()).ravel().astype(np.uint16)
 
 
-__all__ = ["Shape", "cube", "plane", "sphere", "torus"]
+__all__ = ["Shape", "cube", "plane", "sphere", "tiled", "torus"]
 
 
 def __dir__() -> list[str]:

@@ -40,10 +40,10 @@ for way, options in WAYS.items():
 beside(images, list(WAYS)).save("blit.png")
 
 # %%
-# The 2D engine, class 902D, copies rectangles without any program, and is the only unit beside the 3D engine that
-# scales and changes formats. The source here is a picture in rows, as a processor writes it, and the target is
-# block-linear: :method:`902D.SET_SRC_MEMORY_LAYOUT` and :method:`902D.SET_DST_MEMORY_LAYOUT` say so. For every pixel of
-# the target it steps through the source by :method:`902D.SET_PIXELS_FROM_MEMORY_DU_DX_FRAC`, a number with 32 bits
+# The 2D engine, class 902D, copies rectangles without any program, and is the only engine of the GPU beside the 3D
+# engine that scales and changes formats. The source here is a picture in rows, as a processor writes it, and the target
+# is block-linear: :method:`902D.SET_SRC_MEMORY_LAYOUT` and :method:`902D.SET_DST_MEMORY_LAYOUT` say so. For every pixel
+# of the target it steps through the source by :method:`902D.SET_PIXELS_FROM_MEMORY_DU_DX_FRAC`, a number with 32 bits
 # after the point; a tenth of a pixel here, a negative step down turns the picture over. The filter, POINT or BILINEAR,
 # is a field of :method:`902D.SET_PIXELS_FROM_MEMORY_SAMPLE_MODE`. The last picture went through a surface with one byte
 # for each pixel, which this engine takes for brightness: red is kept and comes back as grey. Drivers use the engine to

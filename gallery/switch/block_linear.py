@@ -33,8 +33,8 @@ for log2 in range(5):
 beside(images, labels).save("block_linear.png")
 
 # %%
-# Images of this GPU do not lie in memory row by row. 64 bytes of 8 rows are a GOB, 512 bytes in one piece. GOBs on top
-# of each other form a block, and blocks follow each other to the right, then down. All five pictures are the same
+# Most images of this GPU do not lie in memory row by row. 64 bytes of 8 rows are a GOB, 512 bytes in one piece. GOBs on
+# top of each other form a block, and blocks follow each other to the right, then down. All five pictures are the same
 # memory, from red over green to blue by address; within each GOB the colour goes from dark to light. With blocks of one
 # GOB the colour goes along rows of GOBs, with blocks of 16 GOBs each column is filled first from top to bottom, so
 # pixels above each other are near each other in memory. The log2 of the height is the field BLOCK_HEIGHT of

@@ -2,7 +2,7 @@
 The order of bytes in a GOB
 ===========================
 
-A white line goes through the 128 pixels of one GOB in the order of their addresses, in steps of four pixels.
+A white line goes through the 128 pixels of one GOB in the order of their addresses and turns after every fourth one.
 """
 
 import numpy as np

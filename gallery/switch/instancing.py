@@ -50,7 +50,7 @@ canvas.resolve(many).image().save("instancing.png")
 # An instance is one more run of the same draw. Vertices come from streams, and a stream with a divisor
 # (:method:`SET_VERTEX_STREAM_A_FREQUENCY`) goes one element further not with each vertex but after so many instances,
 # where :method:`SET_VERTEX_STREAM_INSTANCE_A` turns that on. Here stream 0 has six vertices of a leaf, and stream 1 has
-# 900 places, sizes, directions and colours, one for each instance; the vertex program turns and moves the leaf. This
-# GPU has no counter for a whole draw of many instances: the pushbuffer repeats :method:`BEGIN`,
-# :method:`DRAW_VERTEX_ARRAY` and :method:`END`, and the field INSTANCE_ID of BEGIN says whether the number starts again
-# or goes on. Drivers let a macro do that. The angle from one leaf to the next is the golden angle of real sunflowers.
+# 900 places, sizes, directions and colours, one for each instance; the vertex program turns and moves the leaf. No
+# method draws many instances at once: the pushbuffer repeats :method:`BEGIN`, :method:`DRAW_VERTEX_ARRAY` and
+# :method:`END`, and the field INSTANCE_ID of BEGIN says whether the number starts again or goes on. Drivers let a macro
+# do that. The angle from one leaf to the next is the golden angle of real sunflowers.

@@ -45,5 +45,6 @@ canvas.draw("TRIANGLES", rows).resolve(many).image().quantize(160).save("kaleido
 # 15, so one draw of 70 triangles fills four quarters. Each viewport has its own rectangle
 # (:method:`SET_VIEWPORT_SCALE_X`, :method:`SET_VIEWPORT_OFFSET_X`) and its own swizzle,
 # :method:`SET_VIEWPORT_COORDINATE_SWIZZLE`, which says which coordinate of a position, with which sign, becomes x, y, z
-# and w. Three of the four have a negative x or y and show a mirror image. With the six swizzles that turn to the faces
-# of a cube, and a layer for each, a cube map can be drawn at once. Triangles are clipped for each viewport on its own.
+# and w. In three of the four x, y or both are negative, so the quarters mirror each other. With the six swizzles that
+# turn to the faces of a cube, and a layer for each, a cube map can be drawn at once. Triangles are clipped for each
+# viewport on its own.

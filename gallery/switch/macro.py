@@ -46,7 +46,7 @@ canvas.image().resize((512, 512), 0).save("macro.png")
 # %%
 # The macro engine is a small processor between the pushbuffer and the engines. It has seven registers, adds, shifts and
 # branches, and each ``send`` writes a method as if the word had been in the pushbuffer. Drivers keep macros for work
-# that repeats, such as a draw with its instances. This one has 25 instructions. It goes through 64 x 64 places and
+# that repeats, such as a draw with its instances. This one has 24 instructions. It goes through 64 x 64 places and
 # clears a square wherever row and column have no common bit, which draws Sierpinski's triangle. The program uploads the
 # instructions by :method:`LOAD_MME_INSTRUCTION_RAM`, and one write of :method:`CALL_MME_MACRO` starts them. From that
 # word the macro makes thousands of writes of :method:`SET_SCISSOR_HORIZONTAL`, :method:`SET_COLOR_CLEAR_VALUE` and

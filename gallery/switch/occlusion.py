@@ -2,7 +2,7 @@
 Queries and conditional rendering
 =================================
 
-Four times a sun goes down at a mountain, with the number of its samples in sight; its glow is drawn until none is left.
+A sun goes down at a mountain in four pictures, with the number of its samples in sight; without any there is no glow.
 """
 
 import numpy as np

@@ -37,6 +37,6 @@ picture.save("pushbuffer.png")
 # A header word (orange) has a form, a count, a subchannel, to which a class is bound, and the number of a method. The
 # words after it (blue) are values: for that method and the next ones if the form increments, or all for one method, as
 # here for the three indices of :method:`DRAW_INLINE_INDEX`. A value of 13 bits can be in the header itself (green).
-# Most methods set a register, such as :method:`SET_SCISSOR_HORIZONTAL`; some do something, as :method:`CLEAR_SURFACE`,
-# and :method:`END`, which draws. The first two words bind the 3D class, B197, to subchannel 0. The names in the picture
-# come from ``pocketgpu.inspect.decode``, which reads pushbuffers of recordings too.
+# Most methods set a register, such as :method:`SET_SCISSOR_HORIZONTAL`; some do something, as :method:`CLEAR_SURFACE`
+# and :method:`DRAW_INLINE_INDEX`. The first two words bind the 3D class, B197, to subchannel 0. The names in the
+# picture come from ``pocketgpu.inspect.decode``, which reads pushbuffers of recordings too.

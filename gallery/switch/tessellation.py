@@ -48,10 +48,10 @@ for count in counts:
 beside(images, [f"level {count}" for count in counts], columns=3).save("tessellation.png")
 
 # %%
-# A patch is a draw with a fixed number of vertices, :method:`SET_PATCH`, and no shape of its own. The tessellator cuts
-# a square, a triangle or a set of lines into small pieces, as :method:`SET_TESSELLATION_PARAMETERS` says, and the
-# evaluation program gets two numbers for each new vertex, u and v, which say where in the patch it lies. The program
-# makes a position of them: here it bends the square into a hill, without any vertex data. Each edge of the square and
-# its inside have a level of their own. A control program can compute them for each patch, so that near parts get more
+# A patch has a fixed number of vertices, :method:`SET_PATCH`, and no shape of its own. The tessellator cuts a square, a
+# triangle or a set of lines into small pieces, as :method:`SET_TESSELLATION_PARAMETERS` says, and the evaluation
+# program gets two numbers for each new vertex, u and v, which say where in the patch it lies. The program makes a
+# position of them: here it bends the square into a hill and reads no vertex at all. Each edge of the square and its
+# inside have a level of their own. A control program can compute them for each patch, so that near parts get more
 # triangles; without one they come from :method:`SET_TESSELLATION_LOD_U0_OR_DENSITY` and its neighbours. The edges are a
 # second draw with :method:`SET_FRONT_POLYGON_MODE` LINE.

@@ -305,10 +305,10 @@ class MaxwellCanvas:
         return found
 
     def constants(self, values: ArrayLike, stage: str = "pixel", slot: int = 1) -> Self:
-        """Numbers as a constant buffer of a stage: integers as words, all others as floats. Slot 0 of pixel programs
-        has the handles of textures."""
-        found = np.asarray(values)
-        data = found.astype("<u4" if found.dtype.kind in "iu" else "<f4").tobytes()
+        """Numbers as a constant buffer of a stage: arrays of integers as words, all others as floats. Slot 0 of pixel
+        programs has the handles of textures."""
+        words = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+        data = np.asarray(values, "<u4" if words else "<f4").tobytes()
         size = -(-len(data) // _ALIGNMENT) * _ALIGNMENT
         self.pb.on("3D").constants(stage, slot, self.put(data.ljust(size, bytes(1))), size)
         return self
@@ -443,7 +443,7 @@ class MaxwellCanvas:
         return self.images(**options)[-1]
 
     def memory(self, address: int, size: int) -> NDArray[np.uint8]:
-        """Replay the recording; bytes of GPU memory after its last frame."""
+        """Replay the recording; bytes of GPU memory after its last frame. What is put after that frame is not there."""
         from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
 
         data = b""

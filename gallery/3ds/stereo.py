@@ -18,10 +18,10 @@ BALL, WALL = sphere(0.3), plane(16, 10)
 
 
 def draw(canvas, eye):
-    canvas.camera((eye, 1.6, 5.5), (0, 0, 0), angle=0.6)
+    canvas.camera((eye, 1.6, 5.5), (0, 0, 0), angle=0.46)
     canvas.list.depth("greater")
     canvas.lighting(ambient=(50, 50, 56))
-    canvas.light(0, (2, 4, 5), diffuse=(215, 205, 190))
+    canvas.light(0, (2, 4, 5), diffuse=(190, 180, 165))
     canvas.mesh(WALL, translation(0, 0, -4))
     for angle in np.arange(10) * np.pi / 5:
         canvas.mesh(BALL, translation(1.5 * np.sin(angle), 0.3 * np.cos(2 * angle), 1.5 * np.cos(angle)))

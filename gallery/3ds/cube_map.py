@@ -11,13 +11,13 @@ from pocketgpu.builder import Canvas, assemble, meshes, patterns, shapes
 from pocketgpu.builder.matrices import look_at, rotation, translation
 from pocketgpu.pictures import beside
 
-t, s = 1 - (np.mgrid[:128, :128] + 0.5) / 64  # of the texels of a side, top row first
+t, s = 1 - (np.mgrid[:256, :256] + 0.5) / 128  # of the texels of a side, top row first
 s, one, faces = -s, 1 + 0 * s, []
 for x, y, z in ((one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t, one), (-s, -t, -one)):
     up = y / np.sqrt(x * x + y * y + z * z)
     face = patterns.ramp(up * 1.6, [(255, 226, 180, 255), (130, 190, 240, 255), (40, 96, 190, 255)])
     ground = sum(np.floor(c / np.minimum(y, -0.02)) for c in (x, z))
-    face[up < 0] = np.where(ground % 2, 1, 0.7)[up < 0, None] * (110, 150, 90, 255)
+    face[up < 0] = (1 - 0.35 * (ground % 2) * np.clip(-6 * up, 0, 1))[up < 0, None] * (110, 150, 90, 255)
     face[(up > 0) & (up < 0.1 + 0.08 * np.sin(6 * np.arctan2(x, z)))] = (92, 84, 120, 255)
     faces.append(face)
 AROUND = "dp3 o2.x, c12, r6\ndp3 o2.y, c13, r6\ndp3 o2.z, c14, r6\nend\n"  # from the eye's directions to the world's
@@ -31,7 +31,7 @@ MIRROR = assemble(f"""{meshes.OUTPUTS}{meshes.PLACE}{meshes.NORMAL}
 canvas, eye = Canvas(), (1.5, 0.6, 4.5)
 addresses = [canvas.capture.put_texture(face) for face in faces]
 canvas.camera(eye, (0, 0.1, 0))
-canvas.list.texture(0, addresses[0], 128, 128, wrap="clamp to edge")
+canvas.list.texture(0, addresses[0], 256, 256, wrap="clamp to edge")
 canvas.list.write("TEXUNIT0_PARAM", type="cube", mag_filter="linear", min_filter="linear")
 for number, address in enumerate(addresses[1:], 2):
     canvas.list.write(f"TEXUNIT0_ADDR{number}", address=address >> 3 & 0x3FFFFF)

@@ -26,6 +26,7 @@ MATERIALS = {
                           {"diffuse": (60, 20, 90), "specular1": (230, 150, 255)}),
 }  # fmt: skip
 canvas = Canvas()
+canvas.camera((0, 0, 5.8))
 for tables, inputs, colors in MATERIALS.values():
     canvas.clear()
     canvas.list.depth("greater")
@@ -33,7 +34,7 @@ for tables, inputs, colors in MATERIALS.values():
     canvas.light(0, (2, 3, 5), **colors)
     canvas.mesh(shapes.torus(1, 0.45, 64, 32), rotation((1, 0.3, 0), -0.6))
     canvas.end_frame()
-pictures = [picture.crop((104, 31, 296, 209)) for picture in canvas.images()]
+pictures = [picture.crop((106, 32, 294, 208)) for picture in canvas.images()]
 beside(pictures, [*MATERIALS], columns=3).save("lighting_tables.png")
 
 # %%

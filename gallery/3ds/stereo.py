@@ -44,7 +44,7 @@ both = Image.merge("RGB", (left.getchannel("R"), right.getchannel("G"), right.ge
 beside([left, right, both], ["left eye", "right eye", "both, red and cyan"]).save("stereo.png")
 
 # %%
-# The upper screen has 800 columns of pixels behind a barrier: with the barrier on (:register:`PARALLAX_CONTROL`), the
+# The upper screen has 800 columns of pixels under a barrier: with the barrier on (:register:`PARALLAX_CONTROL`), the
 # left eye sees every second one and the right eye the others. The GPU knows nothing of eyes. A program draws the
 # scene twice, from two places, into two framebuffers. In the mode "A then B" of the field "interlace" in
 # :register:`PDC0_FORMAT` the display controller reads a line of the one at :register:`PDC0_ADDRESS_A0`, then a line

@@ -11,10 +11,11 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from gallery_scenes import Source, order
+from gallery_scenes import CONSOLES, Scene, Source, order, sources
 from PIL import Image
 
 PICTURES = (".png", ".gif", ".webp")
@@ -199,12 +200,41 @@ def _without_scripts(app: Any, page: str, template: str, context: dict[str, Any]
     context["script_files"] = [one for one in context["script_files"] if not str(one.filename).endswith("sg-tags.js")]
 
 
+def chosen(count: int) -> list[Scene]:
+    """So many scenes, evenly from the order of each console, and by turns from both."""
+    scenes = [source.scene for source in sources()]
+    parts = [[one for one in scenes if one.console == console] for console in CONSOLES]
+    share = -(-count // len(parts))
+    picked = [part[:: max(1, len(part) // share)][:share] for part in parts]
+    return [one for pair in zip_longest(*picked) for one in pair if one][:count]
+
+
+def _add_strip(app: Any) -> None:
+    """The directive `gallery-strip COUNT`: pictures of scenes in a row, each a link to its page. For the front page."""
+    from docutils import nodes
+    from sphinx.util.docutils import SphinxDirective
+
+    class Strip(SphinxDirective):
+        required_arguments = 1
+
+        def run(self) -> list[nodes.Node]:
+            row = nodes.container(classes=["gallery-strip"])
+            for scene in chosen(int(self.arguments[0])):
+                address = f"/gallery/{scene.console}/images/thumb/sphx_glr_{scene.name}_thumb.webp"
+                image = nodes.image(uri=address, alt=f"{scene.title} ({CONSOLES[scene.console]})")
+                row += nodes.reference("", "", image, refuri=f"{scene.page}.html", internal=True)
+            return [row]
+
+    app.add_directive("gallery-strip", Strip)
+
+
 def _end(app: Any, exception: Exception | None) -> None:
     own_folder.leave()
 
 
 def setup(app: Any) -> dict[str, bool]:
     """The extension of Sphinx."""
+    _add_strip(app)
     app.connect("source-read", _arrange)
     app.connect("html-page-context", _without_scripts)
     app.connect("build-finished", _end)

@@ -325,7 +325,17 @@ def test_an_overview_shows_the_sentences() -> None:
     assert "tooltip" not in page and "sg-tag-list" not in page
 
 
-def test_the_extension_connects_itself() -> None:
+def test_the_front_page_shows_scenes_of_both_consoles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(console: str, count: int) -> list[Any]:
+        return [SimpleNamespace(scene=gallery_scenes.Scene(str(n), console, "T")) for n in range(count)]
+
+    monkeypatch.setattr(gallery, "sources", lambda: listed("3ds", 9) + listed("switch", 2))
+    shown = [(one.console, one.name) for one in gallery.chosen(6)]
+    assert shown == [("3ds", "0"), ("switch", "0"), ("3ds", "3"), ("switch", "1"), ("3ds", "6")]
+
+
+def test_the_extension_connects_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gallery, "_add_strip", lambda app: None)  # the tests have no docutils
     connected: dict[str, Any] = {}
     gallery.setup(SimpleNamespace(connect=connected.__setitem__))
     texts = [PAGE]

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import pocketgpu
 from pocketgpu import surface
-from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder import Box, Buffer, Canvas, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.canvas import clip
 from pocketgpu.builder.matrices import UPRIGHT, perspective
-from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
+from pocketgpu.builder.maxwell import Grid, MaxwellCanvas, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
 from pocketgpu.events import Event
 from pocketgpu.facts import timing
 from pocketgpu.facts.choices import CHOICES, evidence
@@ -34,6 +36,7 @@ from pocketgpu.pica.pdc import Beat, DisplayMode, Problem, display_mode
 from pocketgpu.pica.shader import Emission, Outputs, Program
 from pocketgpu.pica.shader.assembler import assemble_all
 from pocketgpu.pica.shader.shbin import Shbin, read_shbin, shbin_of, write_shbin
+from pocketgpu.pictures import animate, beside
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 GPU = 0x5_0000_0000
@@ -279,6 +282,20 @@ def test_a_recording_of_a_switch_is_built_saved_and_rendered(tmp_path: Path) -> 
     assert picture.shape == (16, 32, 3)
     assert picture[5, 5].tolist() == [255, 204, 51] and picture[0, 0].tolist() == [26, 51, 102]
     assert frame.counts["clears"] == 2 and {type(record).__name__ for record in frame.machine.log} == {"Clear"}
+
+
+def test_canvases_of_both_consoles_make_pictures(tmp_path: Path) -> None:
+    """As the scenes of the gallery use them."""
+    canvas = Canvas()
+    canvas.fill(Box(40, 40, 200, 200), (255, 0, 0, 255))
+    other = MaxwellCanvas().fill((40, 40, 60, 60), (255, 0, 0))
+    assert clip(0, 0) == (1, 1) and clip(400, 240) == (-1, -1)
+    first, second = canvas.image(), other.image()
+    assert first.getpixel((100, 100)) == second.getpixel((50, 50)) == (255, 0, 0)
+    both = beside([first, second], ["3DS", "Switch"])
+    animate([both, both.transpose(0)], tmp_path / "both.png", milliseconds=50)
+    with Image.open(tmp_path / "both.png") as moving:
+        assert moving.size == both.size and moving.n_frames == 2
 
 
 def test_a_surface_of_a_switch_tells_where_its_pixels_lie() -> None:

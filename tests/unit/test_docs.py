@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "pocketgpu"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
-PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
+PROJECT = ("src", "gallery", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
 OTHERS = frozenset({"__pycache__", "generated", "node_modules"})
 """Folders of what is made or installed."""
 PAGES = [
@@ -51,6 +51,7 @@ PAGES = [
 
 # Files that an example of a page makes, outside of build/.
 MADE_LATER = {
+    "docs/contributing/scene.md": {"gallery/3ds/half_transparent.py"},
     "docs/guides/homebrew-ci.md": {"candidates/"},
     "docs/guides/ci.md": {"pocketgpu-report/", "candidates/", "outside/"},
 }

@@ -37,9 +37,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "pocketgpu"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
-PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
-OTHERS = frozenset({"__pycache__", "node_modules"})
-"""Folders of what tools make or install."""
+PROJECT = ("src", "gallery", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
+OTHERS = frozenset({"__pycache__", "generated", "node_modules"})
+"""Folders of what is made or installed."""
 PAGES = [
     path
     for path in [*ROOT.glob("*.md"), *(page for name in PROJECT for page in sorted((ROOT / name).rglob("*.md")))]
@@ -48,6 +48,7 @@ PAGES = [
 
 # Files that an example of a page makes, outside of build/.
 MADE_LATER = {
+    "docs/contributing/scene.md": {"gallery/3ds/half_transparent.py"},
     "docs/guides/homebrew-ci.md": {"candidates/"},
     "docs/guides/ci.md": {"pocketgpu-report/", "candidates/", "outside/"},
 }

@@ -72,7 +72,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.choices.evidence": ("parse",),
     "pocketgpu.facts.choices.told": ("all_told", "told"),
     "pocketgpu.facts.external": ("EXTERNAL",),
-    "pocketgpu.facts.formats": ("ETC1", "RGBA8"),
+    "pocketgpu.facts.formats": ("ETC1", "RGB565", "RGB8", "RGBA8"),
     "pocketgpu.facts.maxwell": ("B197", "TIC"),
     "pocketgpu.facts.pica": ("PICA",),
     "pocketgpu.facts.timing": (),

@@ -22,11 +22,15 @@ from pocketgpu.builder.values import FieldValue
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.memory import surface
 from pocketgpu.pica.shader.assembler import Assembly, assemble
+from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from pocketgpu.capture import Frame
 
 Color: TypeAlias = tuple[int, int, int, int]
 
@@ -122,27 +126,29 @@ class Canvas:
         canvas.image().save("squares.png")
 
     list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM.
+    format: of the target's pixels.
     """
 
-    def __init__(self, background: Color = BACKGROUND) -> None:
+    def __init__(self, background: Color = BACKGROUND, *, format: str = "RGBA8") -> None:
         self.capture = CaptureBuilder()
-        self.background = background
-        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["RGBA8"].bits // 8, region="VRAM")
+        self.background, self.format = background, format
+        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME[format].bits // 8, region="VRAM")
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
         self._fill_buffers()
-        self._frames = 0
         self._program = PROGRAM
         self._shapes: dict[bytes, tuple[int, int]] = {}
         self._view, self._projection = np.eye(4), np.eye(4)
         self.camera()
         self.list = self.new_list()
-        self._drawn_from = 0  # words of the list that a frame begins with
+        self._begun = len(self.list)  # words of the list before anything is drawn
+        self._needed = 1  # frames that show all that was submitted
 
     def __repr__(self) -> str:
-        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(self._frames, 'frame')}")
+        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(len(self.capture.frames), 'frame')}")
 
     def _fill_buffers(self) -> None:
-        self.capture.clear(self.target, HEIGHT, WIDTH, _word(self.background))
+        word = _word(self.background, self.format)
+        self.capture.clear(self.target, HEIGHT, WIDTH, word, format=self.format)
         self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
 
     # -- lists --------------------------------------------------------------------------------------------------------
@@ -151,7 +157,7 @@ class Canvas:
         self.list = CommandList().plain_state()
         self.list.write("FLAT_SHADING").write("PIXEL_SKIP").write("TEXUNIT0_SHADOW")
         self.list.bool_uniforms({})
-        self.draw_to(self.target, HEIGHT, WIDTH, depth=self.depth)
+        self.list.render_target(self.target, HEIGHT, WIDTH, depth=self.depth, color_format=self.format)
         self._program = PROGRAM
         return self.list.shader(PROGRAM)
 
@@ -162,19 +168,22 @@ class Canvas:
     def submit(self) -> CommandList:
         """Run the list so far; what follows is drawn by a new one."""
         self.capture.submit(self.list.end_drawing())
-        return self.new_list()
+        self._needed = len(self.capture.frames) + 1
+        self._begun = len(self.new_list())
+        return self.list
 
     def end_frame(self) -> CommandList:
         """Draw what the list has, show the target on the top screen, and end the frame; the next list goes on."""
-        self.capture.submit(self.list.end_drawing()).present("top", self.target).end_frame()
-        self._frames += 1
-        self._drawn_from = len(self.new_list())
+        shown = "RGB8" if self.format == "RGBA8" else self.format  # transfers convert few formats
+        self.capture.submit(self.list.end_drawing())
+        self.capture.present("top", self.target, source_format=self.format, format=shown).end_frame()
+        self._begun = len(self.new_list())
         return self.list
 
     # -- pictures and files -------------------------------------------------------------------------------------------
     def tobytes(self) -> bytes:
         """The recording, as the bytes of a CiTrace file. What is not shown yet becomes its last frame."""
-        if len(self.list) > self._drawn_from:
+        if len(self.list) > self._begun or len(self.capture.frames) < self._needed:
             self.end_frame()
         return self.capture.tobytes()
 
@@ -185,9 +194,7 @@ class Canvas:
 
     def images(self, **options: Any) -> list[Image]:
         """Replay the recording; a picture of the top screen for each frame. options: as for `Capture.render`."""
-        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
-
-        return [frame.top.image for frame in of_bytes(self.tobytes()).render(**options)]
+        return [frame.top.image for frame in self.frames(**options)]
 
     def image(self, **options: Any) -> Image:
         """The last of `images`."""
@@ -268,10 +275,9 @@ class Canvas:
     # -- shapes -------------------------------------------------------------------------------------------------------
     def clear(self) -> CommandList:
         """Run the list so far, then fill target and depth as at the start: what follows is drawn by a new list."""
-        if len(self.list) > self._drawn_from:
-            self.capture.submit(self.list.end_drawing())
+        if len(self.list) > self._begun:
+            self.submit()
         self._fill_buffers()
-        self._drawn_from = len(self.new_list())
         return self.list
 
     def camera(
@@ -358,13 +364,52 @@ class Canvas:
             self.list.write(f"LIGHT{number}_SPOTDIR_XY", x=x, y=y).write(f"LIGHT{number}_SPOTDIR_Z", z=z)
         self.list.write("LIGHTING_NUM_LIGHTS", count=number + 1)
 
+    # -- other shapes, and what is in memory --------------------------------------------------------------------------
+    def draw_vertices(
+        self, *attributes: ArrayLike, indices: ArrayLike | None = None, primitive: str = "triangles"
+    ) -> None:  # fmt: skip
+        """Draw vertices as the state has it.
+
+        attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4); one of shape (1 to 4,) is the same for
+        all vertices. indices: the vertices of primitives, in order (None: all).
+        """
+        arrays = [np.asarray(one, np.float32) for one in attributes]
+        count = max(len(one) for one in arrays if one.ndim > 1)
+        rows = [np.broadcast_to(one, (count, one.shape[-1])) for one in arrays]
+        buffer = Buffer(self.put(np.concatenate(rows, axis=1)), [("f32", one.shape[1]) for one in rows])
+        self.list.attributes(buffer)
+        if indices is None:
+            self.list.draw_arrays(count, primitive=primitive)
+        else:
+            numbers = np.asarray(indices, np.uint16).ravel()
+            self.list.draw_elements(len(numbers), self.capture.put(numbers), primitive=primitive)
+
+    def frames(self, **options: Any) -> list[Frame]:
+        """Replay the recording; its frames, for other screens and for counts. options: as for `Capture.render`."""
+        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
+
+        return list(of_bytes(self.tobytes()).render(**options))
+
+    def decoded(
+        self, address: int, width: int, height: int, format: str = "RGBA8", layout: surface.Layout = "tiled",
+        **options: Any,
+    ) -> Image:  # fmt: skip
+        """Replay the recording; what is in memory then, as an RGBA picture whose upper row is the first. options: as
+        for `Capture.render`."""
+        last = self.frames(**options)[-1]
+        pixels = BY_NAME[format]
+        data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
+        return to_image(surface.decode(data, pixels, width, height, layout))
+
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]
 """Corners of a box as two triangles."""
 
 
-def _word(color: Color) -> int:
-    return int.from_bytes(bytes(color), "big")
+def _word(color: Color, format: str) -> int:
+    """A colour as the word of a pixel."""
+    pixel = surface.encode(np.full((1, 1, 4), color, np.uint8), BY_NAME[format], "linear")
+    return int.from_bytes(pixel, "little")
 
 
 __all__ = [

@@ -30,7 +30,7 @@ from pocketgpu.facts import timing
 from pocketgpu.facts.choices import CHOICES, evidence
 from pocketgpu.facts.choices.told import all_told, told
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.formats import ETC1, RGBA8
+from pocketgpu.facts.formats import ETC1, RGB8, RGB565, RGBA8
 from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.pica import PICA
 from pocketgpu.maxwell.gm20b import GM20B
@@ -304,6 +304,26 @@ def test_canvases_of_both_consoles_make_pictures(tmp_path: Path) -> None:
     animate([both, both.transpose(0)], tmp_path / "both.png", milliseconds=50)
     with Image.open(tmp_path / "both.png") as moving:
         assert moving.size == both.size and moving.n_frames == 2
+
+
+def test_a_canvas_draws_vertices_into_targets_that_are_looked_at() -> None:
+    """As the scenes of the gallery use it."""
+    canvas = Canvas((0, 0, 0, 255), format="RGB565")
+    canvas.show("vertex color")
+    corners = [(*clip(x, y), -0.5, 1) for x, y in ((0, 0), (0, 240), (400, 240), (400, 0))]
+    canvas.draw_vertices(corners, (1, 0, 0), (0, 0, 1), indices=[0, 1, 2])
+    canvas.submit()
+    small = canvas.capture.allocate(64 * 64 * RGBA8.bits // 8, region="VRAM")
+    canvas.draw_to(small, 64, 64)
+    canvas.paint((0, 0, 255, 255))
+    canvas.draw_vertices(corners, (1, 0, 0), (0, 0, 1), primitive="triangle fan")
+    canvas.submit()
+    canvas.end_frame()
+    (frame,) = canvas.frames()
+    assert frame.top.array[200, 100].tolist() == [255, 0, 0] and not frame.top.array[100, 300].any()
+    assert canvas.decoded(small, 64, 64).getpixel((63, 0)) == (0, 0, 255, 255)
+    assert canvas.decoded(canvas.target, 240, 400, RGB565.name).getpixel((10, 30)) == (255, 0, 0, 255)
+    assert canvas.format == "RGB565" and RGB8.bits == 24
 
 
 def test_shapes_are_drawn_with_a_camera_and_lights() -> None:

@@ -2,7 +2,7 @@
 Alpha test
 ==========
 
-Trees on flat squares, the nearest drawn first: their empty parts hide what is behind, until the alpha test drops them.
+Trees on flat squares, the nearest drawn first: their empty parts hide farther trees, until the alpha test drops them.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ beside(canvas.images(), [*VARIANTS], columns=2).save("alpha_test.png")
 
 # %%
 # The trees are squares whose texture is empty around the tree: alpha 0. Blending makes these parts invisible, but
-# without the test they still write depth, and the depth test then drops all trees behind them. The alpha test
+# without the test they still write depth, and the depth test then drops all farther trees there. The alpha test
 # compares a fragment's alpha, 0 to 255, with the reference in :register:`FRAGOP_ALPHA_TEST`; a fragment that fails
 # writes neither colour nor depth nor stencil. With "greater than 0" only the faint edges of the crowns still hide
 # something, seen as light rims. Greater than 127 cuts at half, and greater than 250 also cuts leaves off. Trees need

@@ -51,8 +51,8 @@ beside([canvas.image()], scale=2).save("cube_map.png")
 # With type = ``cube`` in :register:`TEXUNIT0_PARAM` texture unit 0 takes texture coordinate 0 as a direction: its
 # largest component chooses one of six faces, the other two divided by it the place on it. The first face is at
 # :register:`TEXUNIT0_ADDR`, the others at :register:`TEXUNIT0_ADDR2` to :register:`TEXUNIT0_ADDR6`, all of one size
-# and format. The landscape behind is the map itself, drawn on a large cube around the eye. For ball and ring the
-# vertex program works out the normal from the quaternion, reflects the direction from the eye in it, and turns it
-# into the world; between vertices the direction is interpolated, and its length doesn't matter. Faces have to fit at
-# their edges, as each one is filtered alone: there may be a line where two meet. Reflections don't show other shapes,
-# only the map.
+# and format. The landscape in the background is the map itself, drawn on a large cube around the eye. For ball and
+# ring the vertex program works out the normal from the quaternion, reflects the direction from the eye in it, and
+# turns it into the world; between vertices the direction is interpolated, and its length doesn't matter. Faces have
+# to fit at their edges, as each one is filtered alone: there may be a line where two meet. Reflections don't show
+# other shapes, only the map.

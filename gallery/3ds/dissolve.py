@@ -38,6 +38,6 @@ animate(pictures + pictures[-2:0:-1], "dissolve.webp", milliseconds=100)
 # texture (:register:`TEXENV1_OPERAND`), subtracts a constant that grows from frame to frame, and multiplies the
 # result by 4 (:register:`TEXENV1_SCALE`). Where the texture is darker than the constant, alpha is 0, as no stage
 # gives less, and the alpha test (:register:`FRAGOP_ALPHA_TEST`, greater than 0) drops the fragment: colour and depth
-# stay those of what is behind. The third stage uses the same alpha a second time: it mixes orange and the lit colour
-# by it, so a narrow edge glows where the texture is just above the constant. Nothing is blended, so nothing has to be
-# sorted, and the back of the ring shows through its holes. The recording has 11 frames, which differ in one constant.
+# stay what they were. The third stage uses the same alpha a second time: it mixes orange and the lit colour by it, so
+# a narrow edge glows where the texture is just above the constant. Nothing is blended, so nothing has to be sorted,
+# and the back of the ring shows through its holes. The recording has 11 frames, which differ in one constant.

@@ -42,4 +42,5 @@ beside(pictures, labels).save("fog_rounding.png")
 # ``switches=`` of ``Canvas.image`` or ``--set`` of the commands takes the other value. No eye sees the difference of
 # one step of 255, but a comparison of pictures does: white pixels have it, about half of the ground, in waves where
 # the share passes the next step. The sky is the clear colour and was never drawn. Fog is set up in
-# :register:`TEXENV_UPDATE_BUFFER`, :register:`FOG_COLOR` and the table that :register:`FOG_LUT_INDEX` fills.
+# :register:`TEXENV_UPDATE_BUFFER`, :register:`FOG_COLOR` and the table, through :register:`FOG_LUT_INDEX` and
+# :register:`FOG_LUT_DATA0`.

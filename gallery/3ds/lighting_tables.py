@@ -42,8 +42,8 @@ beside(pictures, [*MATERIALS], columns=3).save("lighting_tables.png")
 
 # %%
 # For every fragment and light the unit computes products of unit vectors: of the normal N, the light L, the eye V and
-# the half vector H. The diffuse part is the light's colour times L.N, always. Highlights go through tables of
-# 256 entries that the program fills: D0 is the strength of :register:`LIGHT0_SPECULAR0`, D1 that of
+# the half vector H. The diffuse part is the light's colour times L.N, always. Highlights go through tables of 256
+# entries that the program fills: D0 is the strength of :register:`LIGHT0_SPECULAR0`, D1 that of
 # :register:`LIGHT0_SPECULAR1`, and RR, RG and RB colour the second one, channel by channel.
 # :register:`LIGHTING_LUTINPUT_SELECT` says which product a table is looked up with, and :register:`LIGHTING_CONFIG1`
 # which tables count. So a material is a table: a steep curve over N.H is gloss, three different curves make gold,

@@ -54,4 +54,4 @@ beside(pictures, [f"type = {kind}" for kind in KINDS]).save("projected_texture.p
 # a coin. Only unit 0 gets a third component (:register:`SH_OUTMAP_O2` here). The wrap mode is ``clamp to border``
 # with a black border, so nothing is thrown beside the slide. The first combiner stage makes the dim light, the second
 # adds the slide times the lantern's diffuse light, so sides that face away stay dark. There are no shadows: panes go
-# on behind the ball.
+# on in the ball's shade.

@@ -2,7 +2,7 @@
 Depth by z and by w
 ===================
 
-Three ridges of far mountains: with depth by z they run into each other, with depth by w each covers those behind it.
+Three ridges of far mountains: with depth by z they run into each other, with depth by w each covers the farther ones.
 """
 
 import numpy as np

@@ -25,6 +25,7 @@ release = version = pocketgpu.__version__
 
 extensions = [
     "myst_nb",
+    "linked_drawings",
     "plotly_figures",
     "register_roles",
     "sphinx.ext.autodoc",
@@ -37,6 +38,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
+html_js_files = ["site.js"]
+html_scaled_image_link = False  # such links have no text
 html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

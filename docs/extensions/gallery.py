@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gallery_scenes import Source, order
+from gallery_scenes import CONSOLES, Scene, Source, order, sources
 from PIL import Image
 
 PICTURES = (".png", ".gif", ".webp")
@@ -89,6 +89,7 @@ CONF: dict[str, Any] = {
     "within_subsection_order": "gallery.Listed",
     "image_scrapers": ("gallery.scrape",),
     "reset_modules": ("gallery.renew_folder",),
+    "run_stale_examples": True,  # a scene that is as it was may draw something else with other code
     "show_memory": own_folder,
     "thumbnail_size": THUMBNAIL,
     "notebook_extensions": set(),
@@ -203,12 +204,55 @@ def _without_scripts(app: Any, page: str, template: str, context: dict[str, Any]
     context["script_files"] = [one for one in context["script_files"] if not str(one.filename).endswith("sg-tags.js")]
 
 
+def chosen(names: list[str]) -> list[Scene]:
+    """Scenes by their names, such as `3ds/fog`.
+
+    :raises ValueError: there is no such scene.
+    """
+    scenes = {f"{source.scene.console}/{source.scene.name}": source.scene for source in sources()}
+    unknown = [name for name in names if name not in scenes]
+    if unknown:
+        raise ValueError(f"no scene of the gallery: {', '.join(unknown)}")
+    return [scenes[name] for name in names]
+
+
+def _add_strip(app: Any) -> None:
+    """The directive `gallery-strip`: pictures of scenes that it names, each a link to its page. For the front page."""
+    from docutils import nodes
+    from sphinx.util.docutils import SphinxDirective
+
+    class Strip(SphinxDirective):
+        has_content = True
+
+        def run(self) -> list[nodes.Node]:
+            row = nodes.container(classes=["gallery-strip"])
+            for scene in chosen(list(self.content)):
+                address = f"/gallery/{scene.console}/images/thumb/sphx_glr_{scene.name}_thumb.webp"
+                image = nodes.image(uri=address, alt=f"{scene.title} ({CONSOLES[scene.console]})")
+                row += nodes.reference("", "", image, refuri=f"{scene.page}.html", internal=True)
+            return [row]
+
+    app.add_directive("gallery-strip", Strip)
+
+
+def prune(site: Path) -> None:
+    """Remove pages of scenes that are no more; sphinx-gallery leaves them where an earlier build has put them."""
+    for console in CONSOLES:
+        for page in (site / "gallery" / console).glob("*.rst"):
+            if page.stem not in ("index", *order(console)):
+                pictures = page.parent.glob(f"images/**/sphx_glr_{page.stem}_[0-9t][0-9h][0-9u]*")  # 001, thumb
+                for file in (*page.parent.glob(f"{page.stem}.*"), *pictures):
+                    file.unlink()
+
+
 def _end(app: Any, exception: Exception | None) -> None:
     own_folder.leave()
 
 
 def setup(app: Any) -> dict[str, bool]:
     """The extension of Sphinx."""
+    _add_strip(app)
+    prune(Path(app.srcdir))
     app.connect("source-read", _arrange)
     app.connect("html-page-context", _without_scripts)
     app.connect("build-finished", _end)

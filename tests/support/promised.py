@@ -55,6 +55,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         "shader",
         "size_of",
     ),
+    "pocketgpu.builder.maxwell.canvas": ("SAMPLE_PLACES",),
+    "pocketgpu.builder.maxwell.programs": (
+        "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "transformed",
+    ),
     "pocketgpu.builder.meshes": ("NORMAL", "OUTPUTS", "PLACE"),
     "pocketgpu.builder.patterns": ("bricks", "checks", "drawn", "noise", "normals", "ramp"),
     "pocketgpu.builder.shapes": ("cube", "plane", "sphere", "tiled", "torus"),
@@ -74,7 +78,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.timing": (),
     "pocketgpu.inspect.address": ("Address",),
     "pocketgpu.notebook": ("Viewer",),
-    "pocketgpu.pictures": ("animate", "beside"),
+    "pocketgpu.pictures": ("animate", "beside", "to_image"),
     "pocketgpu.sweeps.model.rows": ("Row",),
     "pocketgpu.sweeps.sweep": ("Sweep",),
     "pocketgpu.inspect.capture_info": ("CaptureInfo", "examine"),
@@ -325,6 +329,12 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "viewport",
         "words",
         "write",
+    ),
+    "pocketgpu.builder.maxwell.MaxwellCanvas": (
+        "allocate", "blend", "capture", "clear", "color", "constants", "corners", "depth", "draw", "draw_these",
+        "draw_to", "draw_to_all", "end_frame", "fill", "height", "image", "images", "memory", "mesh", "pb", "program",
+        "programs", "put", "resolve", "rows", "samples", "save", "shaded", "show", "square", "submit", "surface",
+        "target", "test_depth", "texture", "textured", "tobytes", "vertices", "view", "wait", "width",
     ),
     "pocketgpu.builder.maxwell.Surface": (
         "address",

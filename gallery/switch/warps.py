@@ -33,7 +33,7 @@ beside(images, list(WAYS), scale=8).save("warps.png")
 
 # %%
 # Pixel programs run in warps of 32 lanes, as kernels do. Four lanes in a row are a quad, a square of 2 x 2 pixels; in
-# this emulator eight quads make a block of 8 x 4 pixels, and which pixels a console puts into a warp is not known. A
+# pocketgpu eight quads make a block of 8 x 4 pixels, and which pixels a console puts into a warp is not known. A
 # program asks for its lane by S2R, SR_LANEID, which gives the first two pictures. The lanes of a quad look at each
 # other's coordinates, from which a texture gets its level; that is why a quad always runs as a whole, even if the
 # triangle covers only one of its pixels. VOTE asks all lanes at once: here every lane says yes, and the number of yeses

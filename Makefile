@@ -114,14 +114,13 @@ wheel: $(VENV)/.ready-test
 
 docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
 clean:
 	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
 	rm -rf build dist docs/reference/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
-	rm -rf docs/way docs/figures.md
 
 distclean: clean
 	rm -rf $(VENV)

@@ -14,9 +14,6 @@ from support.words import BANNED, RIGHT, files, room, rooms, search
 
 # Phrases with such a word that stay, by file.
 QUOTED: dict[str, set[str]] = {
-    # Things in space that others hide.
-    "gallery/3ds/both_screens.py": {"behind the hinge"},
-    "gallery/3ds/stereo.py": {"behind a barrier"},
     # Light that comes from behind a surface.
     "tests/pictures/zoo/lights.py": {"from behind"},
     "tools/make_sample.py": {"lit from behind"},

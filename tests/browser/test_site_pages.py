@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.browsing import without_browser
+from browser.browsing import Browser, watching, without_browser
 from support.house import ROOT
 
 CHECK = runpy.run_path(str(ROOT / "tools" / "check_site.py"))
@@ -48,6 +48,22 @@ def test_what_readers_would_meet_is_found(tmp_path: Path) -> None:
     assert any(line.startswith("host") and FOUND["host"] in line for line in found)
     for name, words in FOUND.items():
         assert any(line.startswith(name) and words in line for line in found), found
+
+
+def test_wide_code_is_reached_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    """By `site.js`: what does not scroll is no stop of the Tab key."""
+    script = (ROOT / "docs" / "static" / "site.js").as_uri()
+    blocks = "".join(f'<div class="highlight"><pre>{text}</pre></div>' for text in ("short", "wide " * 99))
+    style = "<style>pre { overflow: auto }</style>"
+    page = f'{HEAD}{style}{blocks}</main><script src="{script}"></script>'
+    (tmp_path / "code.html").write_text(page, encoding="utf-8")
+    with watching(browser, viewport={"width": 900, "height": 500}) as watched:
+        watched.spoil()  # a file has another origin
+        watched.page.goto((tmp_path / "code.html").as_uri())
+        stops = "[...document.querySelectorAll('pre')].map(one => one.tabIndex)"
+        assert watched.page.evaluate(stops) == [-1, 0]
+        watched.page.set_viewport_size({"width": 8000, "height": 500})
+        watched.page.wait_for_function(f"{stops}.every(one => one === -1)")
 
 
 @pytest.mark.skipif(not (SITE / "index.html").is_file(), reason="the site is not built: make docs")

@@ -49,8 +49,8 @@ RIGHT = (
 )
 """Phrases of depth, in which a banned word is the right one."""
 
-TEXTS = frozenset((".c", ".cpp", ".h", ".ipynb", ".ksy", ".md", ".py", ".svg", ".toml", ".tsv", ".txt", ""))
-FOLDERS = ("src", "docs", "tests", "tools", "benchmarks", "recorder")
+TEXTS = frozenset((".c", ".cpp", ".h", ".ipynb", ".ksy", ".md", ".py", ".rst", ".svg", ".toml", ".tsv", ".txt", ""))
+FOLDERS = ("src", "docs", "gallery", "tests", "tools", "benchmarks", "recorder")
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 OWN = (Path(__file__).resolve(), ROOT / "tests" / "unit" / "test_words.py")
 """The list and its test, which name the words."""
@@ -86,7 +86,8 @@ def files() -> Iterator[Path]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             parts = path.relative_to(ROOT).parts
-            if path.suffix in TEXTS and path.is_file() and path not in OWN and "generated" not in parts:
+            made = "generated" in parts or parts[:2] == ("docs", "gallery")
+            if path.suffix in TEXTS and path.is_file() and path not in OWN and not made:
                 yield path
 
 

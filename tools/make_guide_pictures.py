@@ -172,7 +172,7 @@ def lighthouse() -> Image.Image:
     """The two targets of a frame of the Switch's sample, and its picture."""
     run = pocketgpu.debug(SWITCH)
     found = [run.seek(at).target.image.convert("RGB") for at in ("f0/d7", "f0/d14", "f0/d54")]
-    return beside([image.resize((400, 225), Image.Resampling.LANCZOS) for image in found])
+    return beside([image.reduce(4) for image in found])
 
 
 RENDERED: dict[str, Callable[[], Image.Image]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -171,7 +172,7 @@ def lighthouse() -> Image.Image:
     """The two targets of a frame of the Switch's sample, and its picture."""
     run = pocketgpu.debug(SWITCH)
     found = [run.seek(at).target.image.convert("RGB") for at in ("f0/d7", "f0/d14", "f0/d54")]
-    return beside([image.resize((400, 225), Image.Resampling.LANCZOS) for image in found])
+    return beside([image.reduce(4) for image in found])
 
 
 RENDERED: dict[str, Callable[[], Image.Image]] = {
@@ -260,6 +261,24 @@ def report() -> Image.Image:
         return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
+def red() -> Image.Image:
+    """The report about a picture that is not its golden."""
+    from browser.browsing import chromium
+
+    from pocketgpu.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), chromium() as browser:
+        shutil.copy(SAMPLE, "scene.ctf.xz")
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(["render", "scene.ctf.xz", "--out", "goldens", "--frames", "0"])
+            changed = ["--frames", "0", "--set", "texture.filter=nearest"]
+            main(["render", "scene.ctf.xz", "--expect", "goldens", "--report", "report", *changed])
+        page = browser.fresh(viewport={"width": 1300, "height": 760}).new_page()
+        page.goto((Path(folder) / "report" / "index.html").as_uri())
+        page.wait_for_timeout(1000)
+        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
 SHOTS: dict[str, Callable[[], Image.Image]] = {
     "viewer-mesh": lambda: panel("f0/d7/t47", "Mesh"),
     "viewer-shader": lambda: panel("f0/d3/v5/s2", "Shader", only=SHADER),
@@ -268,6 +287,7 @@ SHOTS: dict[str, Callable[[], Image.Image]] = {
     "viewer-findings": lambda: panel("f0/d0"),
     "why-page": answer,
     "sweep-report": report,
+    "red-report": red,
 }
 
 

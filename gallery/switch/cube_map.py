@@ -31,7 +31,7 @@ def surroundings(direction):
 
 at = np.linspace(-1, 1, 256)[:, None]
 faces = [surroundings(AXES[f[:2]] + (at * AXES[f[2:4]])[None] + (at * AXES[f[4:]])[:, None]) for f in FACES]
-texels = np.pad(np.array(faces), ((0, 0),) * 3 + ((0, 1),)).astype(np.uint8)
+texels = np.pad(np.array(faces).round(3), ((0, 0),) * 3 + ((0, 1),)).astype(np.uint8)
 
 canvas = MaxwellCanvas(480, 270)
 canvas.texture(Texture(texels, "cube", numbers="unorm", normalized=True, filter="linear"))

@@ -114,7 +114,7 @@ wheel: $(VENV)/.ready-test
 
 docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
 clean:

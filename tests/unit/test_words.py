@@ -14,14 +14,6 @@ from support.words import BANNED, RIGHT, files, room, rooms, search
 
 # Phrases with such a word that stay, by file.
 QUOTED: dict[str, set[str]] = {
-    # Things in space that others hide.
-    "gallery/3ds/alpha_test.py": {"what is behind", "behind them"},
-    "gallery/3ds/both_screens.py": {"behind the hinge"},
-    "gallery/3ds/cube_map.py": {"landscape behind"},
-    "gallery/3ds/dissolve.py": {"what is behind"},
-    "gallery/3ds/projected_texture.py": {"behind the ball"},
-    "gallery/3ds/stereo.py": {"behind a barrier"},
-    "gallery/3ds/w_buffer.py": {"those behind it"},
     # Light that comes from behind a surface.
     "tests/pictures/zoo/lights.py": {"from behind"},
     "tools/make_sample.py": {"lit from behind"},

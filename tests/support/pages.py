@@ -47,6 +47,9 @@ ELSEWHERE = {
     ("docs/guides/editor-language.md", "lua"): "tests/unit/editor/lsp/test_neovim.py",
     ("docs/guides/editor.md", "elisp"): "tests/unit/editor/dap/test_clients.py",
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
+} | {
+    (f"docs/reference/{path.name}", "python"): "tests/unit/promises/test_reference_examples.py"
+    for path in (ROOT / "docs" / "reference").glob("python*.md")
 }
 """Blocks that another test runs."""
 ENDS_WITH = {

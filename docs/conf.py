@@ -14,6 +14,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ
 
 import generate_choices  # noqa: E402  (found by the path above)
 import generate_registers  # noqa: E402
+import generate_schemas  # noqa: E402
 
 import pocketgpu  # noqa: E402
 
@@ -58,6 +59,7 @@ if not WIDGET.is_file():
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
+generate_schemas.generate(HERE / "reference" / "generated")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

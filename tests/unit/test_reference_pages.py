@@ -1,4 +1,4 @@
-"""The reference has what the program has: schemas with their fields, exit codes, commands with examples, the changes."""
+"""The reference has what the program has: fields of schemas, exit codes, commands with examples, the changes."""
 
 from __future__ import annotations
 

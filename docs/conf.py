@@ -12,7 +12,8 @@ sys.path[:0] = [str(HERE), str(HERE / "extensions"), str(SOURCE)]
 # Kernels of notebooks run the same package.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
 
-import generate_choices  # noqa: E402  (found by the path above)
+import gallery  # noqa: E402  (found by the path above)
+import generate_choices  # noqa: E402
 import generate_registers  # noqa: E402
 import generate_schemas  # noqa: E402
 
@@ -23,14 +24,22 @@ author = "pocketgpu contributors"
 copyright = author
 release = version = pocketgpu.__version__
 
-extensions = ["myst_nb", "plotly_figures", "sphinx.ext.autodoc"]
+extensions = [
+    "myst_nb",
+    "linked_drawings",
+    "plotly_figures",
+    "register_roles",
+    "sphinx.ext.autodoc",
+    "sphinx_gallery.gen_gallery",
+    "gallery",
+]
 exclude_patterns = ["build", "_build", "extensions"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["notebooks.css", "choices.css"]
+html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.
@@ -40,6 +49,11 @@ autodoc_type_aliases = {
     "Written": "pocketgpu.guests.writers.Written",
 }
 autodoc_default_options = {"members": True, "show-inheritance": True}
+
+# Scenes run while the site is built; one that fails is an error of the build.
+sphinx_gallery_conf = gallery.CONF
+# Both consoles may have a scene of one name: nothing here finds scenes by the name alone.
+suppress_warnings = ["sphinx_gallery.duplicate_filename"]
 
 # Notebooks run while the site is built; a cell that fails is an error of the build.
 nb_execution_mode = "force"

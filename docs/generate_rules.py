@@ -16,10 +16,15 @@ def table() -> str:
     parts = []
     for console in ("3DS", "Switch"):
         rules = [rule for rule in RULES if rule.console == console]
-        rows = [f"| `{r.id}` | {r.title} | {r.severity} | {r.confidence} | {r.source} |" for r in rules]
+        rows = [f"| {named(r.id)} | {r.title} | {r.severity} | {r.confidence} | {r.source} |" for r in rules]
         head = [f"### {console}: {len(rules)} rules", "", "| rule | looks for | severity | confidence | source |"]
         parts.append("\n".join([*head, "|---|---|---|---|---|", *rows]))
     return "\n\n".join(parts)
+
+
+def named(id: str) -> str:
+    """A rule's id with an anchor, to which the role `rule` of other pages links (reference_pages/names.py)."""
+    return f'<a id="rule-{id.replace(".", "-").lower()}"></a>`{id}`'
 
 
 def page(text: str) -> str:

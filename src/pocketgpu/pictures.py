@@ -166,3 +166,10 @@ def animate(images: Sequence[Image], path: str | os.PathLike[str], *, millisecon
     larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
     options: dict[str, Any] = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
     larger[0].save(path, save_all=True, append_images=larger[1:], duration=milliseconds, loop=0, **options)
+
+
+__all__ = ["Screen", "ShownArray", "animate", "beside", "png_bytes", "thinned", "to_image", "to_png"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from support.black_screen_causes import save_n3ds, save_switch
 from support.fuzz import load
 
 from pocketgpu.cli import main
@@ -163,6 +164,9 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "app.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/scene.nro", path) and None,
     "our-captures": _captures,
     "card/pocketgpu-probe": _answers,
+    "quiet.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/compute.elf", path) and None,
+    "black.ctf": save_n3ds,
+    "black.mxcap.zip": save_switch,
     "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),

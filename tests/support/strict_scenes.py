@@ -39,7 +39,8 @@ Work = Callable[["Scene", CaptureBuilder], Any]
 @dataclass
 class Scene:
     """What tests may change before `build`. draw: draws, where it is not the usual way; edit: what the list says right
-    before; late: right after; before, after: what the capture does before the list and after the picture was shown."""
+    before; late: right after; before, after: what the capture does before the list and after the picture was shown;
+    present: how it is shown."""
 
     program: str = PROGRAM
     assembly: Assembly | None = None
@@ -54,6 +55,7 @@ class Scene:
     late: Edit = lambda scene, cl: None
     draw: Edit = lambda scene, cl: cl.draw_arrays(3)
     before: Work = lambda scene, capture: None
+    present: Work = lambda scene, capture: capture.present("top", scene.target)
     after: Work = lambda scene, capture: None
     frames: int = 1
     target: int = 0
@@ -90,7 +92,7 @@ class Scene:
         capture.clear(self.depth, WIDTH, HEIGHT, self.depth_clear, format="D24S8")
         self.before(self, capture)
         capture.submit(self.list())
-        capture.present("top", self.target)
+        self.present(self, capture)
         self.after(self, capture)
         capture.end_frame()
 

@@ -19,8 +19,8 @@ from support.fuzz import load
 from support.promised import NAMES
 
 import pocketgpu
-from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
-from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, Surface, shader
+from pocketgpu.builder import Box, Buffer, Canvas, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.maxwell import Grid, MaxwellCanvas, MaxwellCaptureBuilder, PushBuffer, Surface, shader
 from pocketgpu.capture import pgc
 from pocketgpu.capture.pgc.minimise import Keep, minimise
 from pocketgpu.displayed import MOST_LINES, MOST_ROWS, Displayed, line_of, table_html
@@ -124,6 +124,7 @@ def of_draws(run: Inspection, pixel: str) -> Iterator[Any]:
 
 def of_builders() -> Iterator[Any]:
     yield from (CommandList(), CaptureBuilder(), Buffer(0x20000000, [("f32", 3), 4]), MaxwellCaptureBuilder())
+    yield from (Canvas(), MaxwellCanvas(), Box(8, 16, 24, 32))
     yield from (PushBuffer(), Surface(0x500000000, 64, 32), Grid(0x500000100, (1, 2), (32,)))
     words = assemble("mov o0, v0 \n setemit 0 \n emit \n mov o0, v2 \n setemit 1, prim \n emit \n end")
     program = Program(words.code, words.descriptors, words.entry)

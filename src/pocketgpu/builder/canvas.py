@@ -153,7 +153,7 @@ class Canvas:
         self._drawn_from = len(self.new_list())
         return self.list
 
-    # -- what comes of it ---------------------------------------------------------------------------------------------
+    # -- pictures and files -------------------------------------------------------------------------------------------
     def tobytes(self) -> bytes:
         """The recording, as the bytes of a CiTrace file. What is not shown yet becomes its last frame."""
         if len(self.list) > self._drawn_from:
@@ -277,3 +277,7 @@ __all__ = [
     "grid",
     "row",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,5 +1,7 @@
 """The pages of Python names have an example of each name, which runs and prints what the page says.
 
+Scenes of the gallery are examples too: tests/unit/test_gallery.py runs them.
+
 The blocks of a page are run in order, statement by statement, with the files that `support/pages.py` has for those that
 the page names. A comment after a `print`, or in the lines after it, is what it prints: `...` stands for any text.
 """
@@ -22,6 +24,7 @@ from support import widgets
 from support.pages import PAGES, ROOT, Block, blocks, place_stand_ins
 from support.promised import MEMBERS, NAMES
 
+SCENES = sorted((ROOT / "gallery").glob("*/*.py"))
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("python*.md"))
 NOT_SHOWN = {
     "to_arrow",  # needs nanoarrow: docs/guides/decode.md shows it in prose and the tests use it
@@ -146,6 +149,8 @@ def test_every_public_name_has_an_example(runs: dict[str, Run]) -> None:
         known: dict[str, Any] = {}
         for block in python_blocks(page):
             used |= {id(one) for one in shown(ast.parse(block.text), known)}
+    for scene in SCENES:
+        used |= {id(one) for one in shown(ast.parse(scene.read_text(encoding="utf-8")), {})}
     types = {base for run in runs.values() for one in run.types for base in one.__mro__}
     missing = []
     for module, names in NAMES.items():
@@ -159,13 +164,12 @@ def test_every_public_name_has_an_example(runs: dict[str, Run]) -> None:
 def test_every_promised_member_is_in_an_example() -> None:
     """Of any page: as an attribute, or as the name of an argument, which the fields of some classes are."""
     used: set[str] = set()
-    for page in PAGES:
-        for block in python_blocks(page):
-            for node in ast.walk(ast.parse(block.text)):
-                if isinstance(node, ast.Attribute):
-                    used.add(node.attr)
-                elif isinstance(node, ast.keyword) and node.arg:
-                    used.add(node.arg)
+    texts = [block.text for page in PAGES for block in python_blocks(page)]
+    for node in (one for text in (*texts, *map(Path.read_text, SCENES)) for one in ast.walk(ast.parse(text))):
+        if isinstance(node, ast.Attribute):
+            used.add(node.attr)
+        elif isinstance(node, ast.keyword) and node.arg:
+            used.add(node.arg)
     missing = {name: [one for one in members if one not in used | NOT_SHOWN] for name, members in MEMBERS.items()}
     assert {name: members for name, members in missing.items() if members} == {}
 

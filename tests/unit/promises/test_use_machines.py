@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import pocketgpu
 from pocketgpu import surface
-from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder import Box, Buffer, Canvas, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.canvas import clip
 from pocketgpu.builder.matrices import UPRIGHT, perspective
-from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
+from pocketgpu.builder.maxwell import Grid, MaxwellCanvas, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
 from pocketgpu.events import Event
 from pocketgpu.facts import timing
 from pocketgpu.facts.choices import CHOICES, evidence
@@ -34,6 +36,7 @@ from pocketgpu.pica.pdc import Beat, DisplayMode, Problem, display_mode
 from pocketgpu.pica.shader import Emission, Outputs, Program
 from pocketgpu.pica.shader.assembler import assemble_all
 from pocketgpu.pica.shader.shbin import Shbin, read_shbin, shbin_of, write_shbin
+from pocketgpu.pictures import animate, beside
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 GPU = 0x5_0000_0000
@@ -279,6 +282,34 @@ def test_a_recording_of_a_switch_is_built_saved_and_rendered(tmp_path: Path) -> 
     assert picture.shape == (16, 32, 3)
     assert picture[5, 5].tolist() == [255, 204, 51] and picture[0, 0].tolist() == [26, 51, 102]
     assert frame.counts["clears"] == 2 and {type(record).__name__ for record in frame.machine.log} == {"Clear"}
+
+
+def test_canvases_of_both_consoles_make_pictures(tmp_path: Path) -> None:
+    """As the scenes of the gallery use them."""
+    canvas = Canvas()
+    canvas.fill(Box(40, 40, 200, 200), (255, 0, 0, 255))
+    other = MaxwellCanvas().fill((40, 40, 60, 60), (255, 0, 0))
+    assert clip(0, 0) == (1, 1) and clip(400, 240) == (-1, -1)
+    first, second = canvas.image(), other.image()
+    assert first.getpixel((100, 100)) == second.getpixel((50, 50)) == (255, 0, 0)
+    canvas.texture(np.full((8, 8, 4), 255, np.uint8))
+    canvas.quad(Box(40, 40, 200, 200).part(0, 2, 1, 2).inner(4))
+    assert canvas.images()[0].getpixel((100, 180)) == (255, 255, 255) and canvas.image().getpixel((100, 100))[1] == 0
+    box = Box(1, 2, 3, 5)
+    assert (box.middle, box.turned) == ((3, 2), (3, 2, 1, 5)) and (box.left, box.top, box.right, box.bottom) == box
+    other.square((80, 40, 60, 60), (255, 255, 0)).programs()
+    other.shaded((160, 40, 60, 60), [(0, 0, 1, 1)] * 4, "MOV R0, RZ\nMOV R1, RZ\nMOV R2, RZ\nMOV R3, RZ\nEXIT")
+    other.texture(pocketgpu.Texture(np.zeros((4, 4, 4), np.uint8))).draw("POINTS", [(0, 0, 0, 1, 0, 0, 0, 0)])
+    (drawn,) = other.images()
+    assert drawn.getpixel((110, 70)) == (255, 255, 0) and other.surface(64, 64).size == 4 * 64 * 64 * 2
+    other.save(tmp_path / "other.mxcap.zip")
+    canvas.save(tmp_path / "canvas.ctf")
+    assert (tmp_path / "other.mxcap.zip").read_bytes() == other.tobytes()
+    assert (tmp_path / "canvas.ctf").read_bytes() == canvas.tobytes()
+    both = beside([first, second], ["3DS", "Switch"])
+    animate([both, both.transpose(0)], tmp_path / "both.png", milliseconds=50)
+    with Image.open(tmp_path / "both.png") as moving:
+        assert moving.size == both.size and moving.n_frames == 2
 
 
 def test_a_surface_of_a_switch_tells_where_its_pixels_lie() -> None:

@@ -273,7 +273,7 @@ class MaxwellCanvas:
         self._frames += 1
         return self
 
-    # -- what comes of it ---------------------------------------------------------------------------------------------
+    # -- pictures and files -------------------------------------------------------------------------------------------
     def tobytes(self) -> bytes:
         """The recording, as the bytes of a channel log. What is not shown yet becomes its last frame."""
         if len(self.pb) or not self._frames:

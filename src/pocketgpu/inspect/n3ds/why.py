@@ -166,6 +166,7 @@ class _BackWalk:
         self.proved = True
         self.overlapping: Address | None = None
         self._tried: list[Event] = []  # draws that may have written the pixel of the last history
+        self._place: Range | None = None  # the pixel of the last history
 
     def _before(self, frame: int, number: int | None) -> Iterator[Event]:
         """Events before event `number` of a frame (None: all of it), latest first."""
@@ -202,6 +203,7 @@ class _BackWalk:
                 break
         events.reverse()
         self._tried = [event for event in events if event.draw is not None]
+        self._place = place
         found = self._on_pixel(events, place)
         touches: list[Touch] = []
         depth: Event | None = None
@@ -293,8 +295,13 @@ class _BackWalk:
             if any(event.draw is not None for event in events):
                 self.missing = "no transfer of the frame takes the output of draws to a screen"
                 return
-        targets = dict.fromkeys(event.facts["target"] for event in events[:number] if event.draw is not None)
-        if targets:
+        draws = [event for event in events[:number] if event.draw is not None]
+        place = self._place
+        covered = [draw for draw in draws if place is not None and any(place.overlaps(one) for one in draw.writes)]
+        targets = dict.fromkeys(event.facts["target"] for event in draws)
+        if covered:
+            self.missing = f"draw {covered[-1].address} wrote to this target before it"
+        elif targets:
             goes = " and ".join(list(targets)[:2])
             self.missing = f"no draw goes there: draws of the frame go to {goes} (COLORBUFFER_LOC)"
 

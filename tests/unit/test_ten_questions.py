@@ -1,8 +1,8 @@
 """Ten questions of a stranger: each is answered by a section that three links from the front page lead to.
 
-`support/ten_questions.tsv` has the questions: the texts of the links on the way, from the front page on, the heading of
-the section, and words that it must have. The test follows them in the sources, and in the built site where there is one:
-in build/docs, or where POCKETGPU_SITE says.
+`support/ten_questions.tsv` has them: the question, the texts of the links on the way, from the front page on, the
+heading of the section, and words that it must have. The test follows the links in the sources, and in the built site
+where there is one: in build/docs, or where POCKETGPU_SITE says.
 """
 
 from __future__ import annotations

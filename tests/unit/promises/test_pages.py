@@ -35,7 +35,8 @@ FOREIGN = frozenset(
     {"__name__", "any", "arange", "array", "array_equal", "astype", "count_nonzero", "dtype", "executable", "float32"}
     | {"flatnonzero", "isnan", "items", "join", "loads", "nbytes", "ones", "read_bytes", "repeat", "run", "save"}
     | {"shape", "splitlines", "startswith", "stdout", "sum", "to_bytes", "tobytes", "tolist", "uint8", "unique"}
-    | {"append", "default_rng", "endswith", "full", "get", "integers", "keys", "pop", "random", "reshape", "split"}
+    | {"append", "default_rng", "endswith", "full", "get", "getpixel", "integers", "keys", "pop", "random", "reshape"}
+    | {"split", "transpose"}
     | {"write_text", "fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
 )
 

@@ -119,7 +119,7 @@ release: $(VENV)/.ready-test
 
 docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
 
 clean:
 	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix

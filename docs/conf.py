@@ -29,6 +29,8 @@ extensions = [
     "linked_drawings",
     "plotly_figures",
     "register_roles",
+    "register_search",
+    "short_sidebar",
     "sphinx.ext.autodoc",
     "sphinx_gallery.gen_gallery",
     "gallery",
@@ -39,7 +41,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css"]
+html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.

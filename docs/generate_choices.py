@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from generate_registers import anchor, escape
 from PIL import Image
+from reference_pages.markdown import escape
+from reference_pages.names import anchor
 
 from pocketgpu.cli.app import COMMANDS
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE

@@ -1,4 +1,4 @@
-"""The examples of the guides run as they stand, and the generated reference holds every register once.
+"""The examples of the guides run as they stand, and links of pages lead somewhere.
 
 A block marked `python` is executed; the blocks of a page share their names and one folder, with the files that
 `tests/support/pages.py` has for those that the page names. In a block marked `console`, each line after `$ pocketgpu`
@@ -11,8 +11,6 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-import runpy
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,8 +31,6 @@ from support.pages import (
 from support.pages import PAGES as EXAMPLES
 
 from pocketgpu.cli.app import COMMANDS
-from pocketgpu.facts.lookup import BLOCKS
-from pocketgpu.facts.maxwell import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -237,57 +233,3 @@ def test_names_of_files_are_found() -> None:
 def test_the_command_line_page_names_every_command() -> None:
     page = (DOCS / "command-line.md").read_text(encoding="utf-8")
     assert {match for match in re.findall(r"`pocketgpu (\w+)", page)} == {*COMMANDS, "COMMAND"}
-
-
-# the generated reference
-
-
-@pytest.fixture(scope="module")
-def generate() -> Callable[[Path], list[Path]]:
-    return runpy.run_path(str(DOCS / "generate_registers.py"))["generate"]  # type: ignore[no-any-return]
-
-
-def test_the_reference_holds_every_register_once(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
-    (tmp_path / "old.md").write_text("from an earlier run")
-    pages = generate(tmp_path)
-    assert sorted(pages) == sorted(tmp_path.iterdir())
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    anchors = re.findall(r"^\((register-[\w-]+)\)=$", text, re.MULTILINE)
-    expected = [f"register-{register.name.lower().replace('_', '-')}" for block in BLOCKS for register in block]
-    assert sorted(anchors) == sorted(expected)
-    methods = re.findall(r"^\((method-[\w-]+)\)=$", text, re.MULTILINE)
-    assert sorted(methods) == sorted(
-        f"method-{block.name}-{method.name.lower().replace('_', '-')}" for block in CLASSES.values() for method in block
-    )
-
-
-def test_pages_of_the_switch_say_what_the_tables_say(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
-    generate(tmp_path)
-    methods = (tmp_path / "switch-b197.md").read_text(encoding="utf-8")
-    part = methods[methods.index("## CLEAR_SURFACE\n") :].split("\n## ")[0]
-    assert "Word 0x674, byte 0x19D0, a write triggers an action." in part
-    assert "| 9-6 | MRT_SELECT | number (Number of the slot of the colour target.) |" in part
-    assert "Word 0x200, byte 0x0800, 8 of them, 16 words apart." in methods
-    structures = (tmp_path / "switch-structures.md").read_text(encoding="utf-8")
-    assert "| 143-128 | WIDTH_MINUS_ONE | uint |" in structures and "## QMD 01_07" in structures
-
-
-def test_a_register_page_says_what_the_table_says(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
-    generate(tmp_path)
-    external = (tmp_path / "external.md").read_text(encoding="utf-8")
-    part = external[external.index("## PPF_FLAGS\n") :].split("\n## ")[0]
-    assert (
-        "Offset 0xC10, physical 0x10400C10, for programs 0x1EF00C10, read and write, writable bits 0x0301772F." in part
-    )
-    assert "| 25-24 | scale | 0 none, 1 2x1, 2 2x2 |" in part
-    assert "*Source: 3dbrew GPU/External Registers (doc: the public documentation says so).*" in part
-    lighting = (tmp_path / "pica-lighting.md").read_text(encoding="utf-8")
-    assert (
-        "## LIGHTING_LUT_DATA0 to LIGHTING_LUT_DATA7\n\nId 0x1C8 to 0x1CF, physical 0x10401720 to 0x1040173C"
-        in lighting
-    )
-
-
-def test_the_reference_is_the_same_every_time(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
-    first = {page.name: page.read_bytes() for page in generate(tmp_path / "a")}
-    assert first == {page.name: page.read_bytes() for page in generate(tmp_path / "b")}

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.site import DOCS, importable, site_module
 
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.inspect.rules.registry import RULES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
 
 @pytest.fixture(scope="module")
-def names() -> Iterator[Any]:
+def names() -> Any:
     """The module `docs/reference_pages/names.py`."""
-    sys.path.insert(0, str(DOCS))
-    try:
-        yield import_module("reference_pages.names")
-    finally:
-        sys.path.remove(str(DOCS))
+    return site_module("reference_pages.names")
 
 
 @pytest.mark.parametrize(
@@ -112,16 +105,12 @@ def test_roles_become_links(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     warnings = (tmp_path / "warnings.txt").open("w+", encoding="utf-8")
-    extensions = [str(DOCS), str(DOCS / "extensions")]
-    sys.path[:0] = extensions
-    try:
+    with importable():
         app = sphinx.Sphinx(
             tmp_path, None, tmp_path / "html", tmp_path / "trees", "html", status=None, warning=warnings,
             confoverrides={"extensions": ["myst_parser", "register_roles"]},
         )  # fmt: skip
         app.build()
-    finally:
-        del sys.path[: len(extensions)]
     html = (tmp_path / "html" / "a.html").read_text(encoding="utf-8")
     assert re.findall(r'href="(\w*/?\w+\.html#[\w-]+)"', html) == [
         "b.html#register-texunit0-dim", "b.html#method-b197-set-blend",

@@ -73,23 +73,3 @@ def lines(form: Form) -> Iterator[str]:
     yield f"    {'@P0 ' if form.guarded else ''}{syntax(form)}"
     for name, bits, enum in fields(form):
         yield f"    {name:12} {bits:14} {members(enum) if enum else ''}".rstrip()
-
-
-def page() -> str:
-    """All forms and enumerations as a page of Markdown."""
-    rows = [
-        "# Instructions of Maxwell shaders (SM 5.3)",
-        "",
-        "Made from the table that decoder, disassembler and assembler share. A word is of a form if its bits under the "
-        "mask are the value; where two fit, the one with more bits in its mask.",
-        "",
-        "| form | value | mask | written | fields |",
-        "|---|---|---|---|---|",
-    ]
-    for form in forms():
-        text = ", ".join(f"{name} {bits}" + (f" ({enum})" if enum else "") for name, bits, enum in fields(form))
-        shown = syntax(form).replace("|", "\\|")
-        rows.append(f"| {form.name} | `{form.value & form.mask:016x}` | `{form.mask:016x}` | `{shown}` | {text} |")
-    rows += ["", "## Enumerations", "", "| name | values |", "|---|---|"]
-    rows += [f"| {name} | {members(name)} |" for name in sorted(ENUMS)]
-    return "\n".join(rows) + "\n"

@@ -14,8 +14,10 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(SOURCE), os.environ
 
 import gallery  # noqa: E402  (found by the path above)
 import generate_choices  # noqa: E402
+import generate_figures  # noqa: E402
 import generate_registers  # noqa: E402
 import generate_schemas  # noqa: E402
+import generate_way  # noqa: E402
 
 import pocketgpu  # noqa: E402
 
@@ -41,7 +43,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
-html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css"]
+html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css", "drawings.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Types that only checkers import: without them no type of that signature is resolved.
@@ -76,6 +78,8 @@ if not WIDGET.is_file():
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
 generate_schemas.generate(HERE / "reference" / "generated")
+generate_way.generate(HERE / "way")
+generate_figures.generate(HERE / "figures.md")
 
 
 def know_names(app: object, method: object, bound: bool) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 import click
 from support.black_screen_causes import save_n3ds, save_switch
 from support.fuzz import load
+from support.made import is_made
 
 from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "pocketgpu" / "data"
 PAGES = [
     ROOT / "README.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "generated" not in path.parts),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if not is_made(path)),
 ]
 
 REASONS = ("another system", "a network service", "a console", "the test suite itself")

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from support.house import ROOT
+from support.made import is_made
 
 from pocketgpu.facts.choices import CHOICES
 
@@ -85,8 +86,7 @@ def files() -> Iterator[Path]:
     yield from (ROOT / name for name in PAGES)
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            parts = path.relative_to(ROOT).parts
-            if path.suffix in TEXTS and path.is_file() and path not in OWN and "generated" not in parts:
+            if path.suffix in TEXTS and path.is_file() and path not in OWN and not is_made(path):
                 yield path
 
 

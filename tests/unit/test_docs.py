@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from support import widgets
+from support.made import is_made
 from support.pages import (
     ELSEWHERE,
     Block,
@@ -37,12 +38,12 @@ DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "pocketgpu"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
 PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
-OTHERS = frozenset({"__pycache__", "generated", "node_modules"})
-"""Folders of what is made or installed."""
+OTHERS = frozenset({"__pycache__", "node_modules"})
+"""Folders of what tools make or install."""
 PAGES = [
     path
     for path in [*ROOT.glob("*.md"), *(page for name in PROJECT for page in sorted((ROOT / name).rglob("*.md")))]
-    if not OTHERS & set(path.parts)
+    if not OTHERS & set(path.parts) and not is_made(path)
 ]
 
 # Files that an example of a page makes, outside of build/.
@@ -171,8 +172,8 @@ def test_links_lead_somewhere(path: Path) -> None:
     """To a file of the project, and to a heading of it. Generated pages are made with the site."""
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
         name, _, heading = target.partition("#")
-        page = path.parent / name if name else path
-        if "://" in target or "generated" in name:
+        page = (path.parent / name).resolve() if name else path
+        if "://" in target or is_made(page):
             continue
         assert page.exists(), f"{path.name} links to {target}"
         if heading:
@@ -219,7 +220,8 @@ def exists(name: str, folder: Path) -> bool:
 def project_files() -> tuple[str, ...]:
     """Files and folders of the project with all their folders, in front of them a slash."""
     tops = [path for path in ROOT.iterdir() if path.is_dir() and path.name in PROJECT]
-    inner = [path for top in tops for path in top.rglob("*") if not OTHERS & set(path.parts)]
+    inner = [path for top in tops for path in top.rglob("*")
+             if not OTHERS & set(path.parts) and not is_made(path)]  # fmt: skip
     return tuple(f"/{place(path)}" for path in [*ROOT.glob("*.*"), *tops, *inner])
 
 

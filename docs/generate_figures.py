@@ -1,0 +1,260 @@
+"""Writes the page of measured figures: a plot of each group in benchmarks/figures.tsv, and its numbers as a table.
+
+    python docs/generate_figures.py FILE
+
+The plots are SVG inside of the page, in its colours, so they fit a dark and a light one. They are as wide as the page
+allows.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().parents[1] / "benchmarks" / "figures.tsv"
+COLUMNS = (
+    "chart", "series", "label", "value", "unit", "promised", "statistic", "conditions", "machine", "date", "load",
+    "source",
+)  # fmt: skip
+ROOM = 84
+"""How much of the width, in percent, the longest bar takes: its number follows it."""
+BAR, GAP, HEAD = 14, 8, 18
+"""Heights in pixels: of a bar, between groups of bars, of the name above a group."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of the table. value: as it is written there."""
+
+    chart: str
+    series: str
+    label: str
+    value: str
+    unit: str
+    promised: str
+    statistic: str
+    conditions: str
+    machine: str
+    date: str
+    load: str
+    source: str
+
+    @property
+    def where(self) -> str:
+        """On which machine, when, and beside what."""
+        load = "quiet" if self.load == "quiet" else f"load {self.load}"
+        return f"{self.date}, {self.machine}, {load}; {self.conditions}"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A plot. longer: what a longer bar means. how: how it was measured; limits: what it does not say."""
+
+    name: str
+    title: str
+    longer: str
+    how: str
+    limits: str
+
+
+CHARTS = (
+    Chart(
+        "captures", "3DS frames against an emulator", "faster",
+        "20 recordings of real programs are replayed, and the time of a frame is compared with the best time of a C++ "
+        "emulator's software renderer. The figures are the geometric mean of the recordings, and the least of them.",
+        "The emulator's times come from another machine. They are scaled by a rasteriser in C++ that runs on both, as "
+        "far as its speed there is known.",
+    ),
+    Chart(
+        "recordings", "The same, recording by recording", "faster",
+        "Each recording was replayed many times; the best time counts. A fresh machine has not drawn anything before.",
+        "These are figures of another machine and another day than those above.",
+    ),
+    Chart(
+        "llvmpipe", "Switch frames against llvmpipe", "slower",
+        "Seven scenes are drawn in turns by pocketgpu and by Mesa's llvmpipe, which draws with OpenGL on a processor. "
+        "Both use two threads. A bar is the slower one of two runs, as a multiple of llvmpipe's time.",
+        "llvmpipe always compiles for the processor that it finds. With code for AVX2 only pocketgpu is limited.",
+    ),
+    Chart(
+        "starts", "Starts", "slower",
+        "The time of a whole process, from its start to its end, that makes one picture of a recording, as a multiple "
+        'of `python -c "import numpy"` beside it. Cold means that the cache of compiled code of the user is empty.',
+        "These are starts with code for AVX-512. `benchmarks/README.md` has those with code for AVX2, too.",
+    ),
+    Chart(
+        "pixels", "The 3DS's pixels against C++", "faster",
+        "Pixels per second of a usual state (bilinear texture, three combiners, depth test, blending), one thread, "
+        "against a scalar rasteriser in C++ that gives the same bytes.",
+        "The rasteriser is our own, and reads its state for every pixel.",
+    ),
+    Chart(
+        "kernels", "Kernels of the Switch's GPU against C", "slower",
+        "Machine code of the Switch's GPU runs on one thread, and the same computation is written in C and compiled "
+        "for this processor. The bars are multiples of the C's time.",
+        "The C is a translation of the same CUDA sources, line by line. Other C may be quicker.",
+    ),
+    Chart(
+        "answers", "Answers of the command line", "slower",
+        "Process start to exit of three questions on each recording, with a warm cache, as multiples of "
+        '`python -c "import numpy"` beside them.',
+        "The promise is in seconds on a machine where that takes 0.26 s, so it is not drawn here.",
+    ),
+    Chart(
+        "second-answers", "The second question in Python", "slower",
+        "How long `why` of a pixel takes in a process that has answered one before.",
+        "The first question of a process also loads the recording.",
+    ),
+    Chart(
+        "viewer-opening", "The viewer: opening", "slower",
+        "From the command `pocketgpu view` to a page in Chromium with events and a picture, on every recording.",
+        "A busy machine takes longer: at a load of 10 to 14 without priority, opening took 1.9 to 3.2 s.",
+    ),
+    Chart(
+        "viewer-clicks", "The viewer: clicks and events", "slower",
+        "From a click on a pixel to its answer, and from another event to its picture, until both are painted.",
+        "Medians are of later clicks; the first one after opening takes longer.",
+    ),
+    Chart(
+        "sweep", "Sweeps of many captures", "faster",
+        "1000 captures are rendered by 1, 2 and 4 worker processes on a machine with two processors. It is promised "
+        "that two workers are 1.7 times as fast as one.",
+        "Four workers on two processors have nothing more to use; they are here to show what that costs.",
+    ),
+)  # fmt: skip
+"""The plots, in the order of the page."""
+
+
+def read(path: Path = TABLE) -> list[Figure]:
+    """The rows of the table.
+
+    :raises ValueError: a row does not have all columns.
+    """
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    head, *rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    if tuple(head) != COLUMNS:
+        raise ValueError(f"{path.name}: the columns are {head}")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(COLUMNS):
+            raise ValueError(f"{path.name}: row {number} has {len(row)} columns")
+    return [Figure(*row) for row in rows]
+
+
+def drawn(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
+    """The bars by label: one for each series. Of several runs of one, that with the largest value."""
+    bars: dict[str, dict[str, Figure]] = {}
+    for one in figures:
+        seen = bars.setdefault(one.label, {})
+        if one.series not in seen or float(one.value) > float(seen[one.series].value):
+            seen[one.series] = one
+    return {label: list(seen.values()) for label, seen in bars.items()}
+
+
+def plot(chart: Chart, figures: Sequence[Figure]) -> str:
+    """The plot as SVG on one line."""
+    bars = drawn(figures)
+    series = list(dict.fromkeys(one.series for one in figures))
+    numbers = [float(one.value) for some in bars.values() for one in some]
+    promises = [float(one.promised) for some in bars.values() for one in some if one.promised]
+    scale = ROOM / max(numbers + promises)
+    parts, y = [], 0.0
+    if len(series) > 1:
+        for number, name in enumerate(series):
+            parts.append(f'<rect x="0" y="{y + 3}" width="12" height="12" class="{_kind(number)}"/>')
+            parts.append(f'<text x="18" y="{y + 14}">{escape(name)}</text>')
+            y += HEAD
+        y += GAP
+    for label, some in bars.items():
+        parts.append(f'<text x="0" y="{y + 13}">{escape(label)}</text>')
+        y += HEAD
+        top, said = y, []
+        for one in some:
+            wide = float(one.value) * scale
+            kind = _kind(series.index(one.series))
+            parts.append(f'<rect x="0" y="{y:g}" width="{wide:.2f}%" height="{BAR}" class="{kind}"/>')
+            said.append(f'<text x="{wide:.2f}%" dx="5" y="{y + 11:g}" class="small">{escape(one.value)}</text>')
+            y += BAR + 2
+        promised = {one.promised for one in some if one.promised}
+        for limit in promised:
+            at = f"{float(limit) * scale:.2f}%"
+            parts.append(f'<line x1="{at}" x2="{at}" y1="{top - 3:g}" y2="{y + 1:g}" class="promise"/>')
+        parts += said  # over the line, so that it can be read
+        y += GAP
+    name = f"{chart.title}: bars in {figures[0].unit}, the same numbers as in the table below"
+    return (
+        f'<svg width="100%" height="{y:g}" role="img" aria-label="{escape(name)}" class="plot">{"".join(parts)}</svg>'
+    )  # fmt: skip
+
+
+def _kind(number: int) -> str:
+    return "bar" if number == 0 else "other"
+
+
+def section(chart: Chart, figures: Sequence[Figure]) -> list[str]:
+    """The plot of a group with its table."""
+    promised = any(one.promised for one in figures)
+    line = " The dashed line is what is promised." if promised else ""
+    caption = f"In {figures[0].unit}; a longer bar is {chart.longer}.{line}"
+    lines = [f"## {chart.title}", "", chart.how, "", "What it does not say:", chart.limits, ""]
+    lines += [
+        "```{raw} html",
+        f'<figure class="drawing">{plot(chart, figures)}<figcaption>{escape(caption)}</figcaption></figure>',
+        "```", "",
+    ]  # fmt: skip
+    lines += table(figures)
+    return lines
+
+
+def table(figures: Sequence[Figure]) -> list[str]:
+    """The numbers as a table, a column for each series and statistic, and where they were measured."""
+    columns = list(dict.fromkeys((one.series, one.statistic) for one in figures))
+    places = list(dict.fromkeys(one.where for one in figures))
+    rows: dict[str, dict[tuple[str, str], Figure]] = {}
+    for one in figures:
+        rows.setdefault(one.label, {})[one.series, one.statistic] = one
+    promised = any(one.promised for one in figures)
+    head = ["figure", *(_column(*one) for one in columns), *(["promised"] if promised else [])]
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for label, cells in rows.items():
+        row = [label]
+        for column in columns:
+            one = cells.get(column)
+            mark = f" ({places.index(one.where) + 1})" if one is not None and len(places) > 1 else ""
+            row.append("" if one is None else one.value + mark)
+        limits = {one.promised for one in cells.values()}
+        lines.append(f"| {' | '.join([*row, *([', '.join(sorted(limits))] if promised else [])])} |")
+    measured = [f"{number}. {one}." for number, one in enumerate(places, 1)] if len(places) > 1 else [f"{places[0]}."]
+    return [*lines, "", f"Measured, in {figures[0].unit}:", "", *measured, ""]
+
+
+def _column(series: str, statistic: str) -> str:
+    return statistic if series in ("", statistic) else f"{series}, {statistic}"
+
+
+def page(figures: Sequence[Figure]) -> str:
+    """The page."""
+    lines = [
+        "# Measured figures", "",
+        "How fast pocketgpu is, and against what. All figures are from `benchmarks/README.md` in the repository, which",
+        "has many more and says how each was measured. Figures of different machines, or of different days, cannot be",
+        "compared with each other. `make bench` measures them on your machine.", "",
+    ]  # fmt: skip
+    for chart in CHARTS:
+        lines += section(chart, [one for one in figures if one.chart == chart.name])
+    return "\n".join(lines)
+
+
+def generate(path: Path) -> None:
+    """Write the page."""
+    path.write_text(page(read()), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/generate_figures.py FILE")
+    generate(Path(sys.argv[1]))
+    print(f"{len(CHARTS)} plots in {sys.argv[1]}")

@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+import pytest
+
 PLAIN_PAGES = (".md", ".rst")
+MADE = {"reference/generated": ("generate_registers", "generate_schemas"), "way": ("generate_way",)}
+"""Folders of the site with pages that the build generates -> the modules of `docs/` with a function `generate(folder)`
+that writes them."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,41 @@ def target(page: str, link: str) -> str:
     return re.sub(r"\.(md|rst|html|ipynb)$", "", "/".join(parts))
 
 
+def parted(text: str) -> tuple[str, list[list[str]]]:
+    """The text of a page without blocks of code, and the lines of its lists of pages."""
+    prose: list[str] = []
+    lists: list[list[str]] = []
+    fence, into = "", prose
+    for line in text.splitlines():
+        marks = re.match(r" *(`{3,})", line)
+        if fence and marks and line.strip() == fence:
+            fence = ""
+        elif not fence and marks:
+            fence, into = marks[1], []
+            if "{toctree}" in line:
+                lists.append(into)
+        else:
+            (into if fence else prose).append(line)
+    return "\n".join(prose), lists
+
+
+def sections(text: str) -> list[tuple[int, str, str]]:
+    """(level, heading, text) of each section of a page, without those inside of it. Lines of code are no headings."""
+    found: list[tuple[int, str, list[str]]] = []
+    fence = ""
+    for line in text.splitlines():
+        marks = re.match(r" *(`{3,})", line)
+        if marks and not fence:
+            fence = marks[1]
+        elif marks and line.strip() == fence:
+            fence = ""
+        if not fence and (heading := re.fullmatch(r"(#+) (.*)", line)):
+            found.append((len(heading[1]), plain(heading[2]), []))
+        elif found:
+            found[-1][2].append(line)
+    return [(level, title, "\n".join(lines)) for level, title, lines in found]
+
+
 # -- sources -----------------------------------------------------------------------------------------------------------
 class Sources:
     """The pages of a folder of Markdown. made: a folder for the pages that the build generates from the package."""
@@ -61,34 +101,33 @@ class Sources:
     def __init__(self, folder: Path, made: Path) -> None:
         self.folder, self._made = folder, made
 
-    @cached_property
-    def made(self) -> Path:
-        """The generated pages, which every `generate_*.py` with a function `generate(folder)` writes."""
-        for path in sorted(self.folder.glob("generate_*.py")):
-            generate: Callable[[Path], object] | None = runpy.run_path(str(path)).get("generate")
-            if generate is not None:
-                (folder := self._made / path.stem).mkdir(parents=True, exist_ok=True)
-                generate(folder)
-        return self._made
+    @cache
+    def made(self, folder: str) -> Path:
+        """The pages that the build generates into a folder of the site, generated elsewhere."""
+        place = self._made / folder
+        place.mkdir(parents=True, exist_ok=True)
+        for name in MADE.get(folder, ()):
+            with pytest.MonkeyPatch.context() as patch:
+                for path in (self.folder / "extensions", self.folder):
+                    patch.syspath_prepend(str(path))
+                runpy.run_path(str(self.folder / f"{name}.py"))["generate"](place)
+        return place
 
     def text(self, page: str) -> str:
         """The source of a page; "" if there is none."""
-        for ending in PLAIN_PAGES:
-            if (path := self.folder / f"{page}{ending}").is_file():
-                return path.read_text(encoding="utf-8")
-        name = page.rpartition("/")[2]
-        for ending in PLAIN_PAGES if "generated" in page else ():
-            for path in self.made.rglob(f"{name}{ending}"):
-                return path.read_text(encoding="utf-8")
+        folder, _, name = page.rpartition("/")
+        for place in (self.folder / folder, *([self.made(folder)] if folder in MADE else [])):
+            for ending in PLAIN_PAGES:
+                if (path := place / f"{name}{ending}").is_file():
+                    return path.read_text(encoding="utf-8")
         return ""
 
     def title(self, page: str) -> str:
-        found = re.search(r"^# (.*)$", self.text(page), re.MULTILINE)
-        return plain(found[1]) if found else ""
+        return next((title for level, title, _ in sections(self.text(page)) if level == 1), "")
 
     def links(self, page: str) -> list[Link]:
-        text = re.sub(r"^( *)```(?!\{toctree).*?^\1```$", "", self.text(page), flags=re.DOTALL | re.MULTILINE)
-        return [*self._written(page, text), *self._listed(page, text)]
+        prose, lists = parted(self.text(page))
+        return [*self._written(page, prose), *(link for one in lists for link in self._listed(page, one))]
 
     def _written(self, page: str, text: str) -> Iterator[Link]:
         """Links in the text: of Markdown, of the role `doc`, and of HTML."""
@@ -103,14 +142,12 @@ class Sources:
         for link, words in re.findall(r'<a [^>]*href="([^"#:]+)[^"]*"[^>]*>(.*?)</a>', text, re.DOTALL):
             yield Link(plain(words), target(page, link))
 
-    def _listed(self, page: str, text: str) -> Iterator[Link]:
-        """Entries of lists of pages, which the site shows beside every page."""
-        for body in re.findall(r"^`{3,}\{toctree\}\n(.*?)^`{3,}$", text, re.DOTALL | re.MULTILINE):
-            for line in body.splitlines():
-                named = re.fullmatch(r"(.+?) <(.+)>", line.strip())
-                entry = named[2] if named else line.strip()
-                if not entry or entry.startswith(":"):
-                    continue
+    def _listed(self, page: str, lines: list[str]) -> Iterator[Link]:
+        """Entries of a list of pages, which the site shows beside every page."""
+        for line in lines:
+            named = re.fullmatch(r"(.+?) <(.+)>", line.strip())
+            entry = named[2] if named else line.strip()
+            if entry and not entry.startswith(":"):
                 for one in self._entries(target(page, entry)):
                     yield Link(plain(named[1]) if named else self.title(one), one)
 
@@ -119,17 +156,16 @@ class Sources:
         if "*" not in name:
             return [name]
         folder, _, pattern = name.rpartition("/")
-        places = [self.folder / folder] if "generated" not in folder else list(self.made.iterdir())
+        places = [self.folder / folder, *([self.made(folder)] if folder in MADE else [])]
         found = {path.stem for place in places for ending in PLAIN_PAGES for path in place.glob(f"{pattern}{ending}")}
         return [f"{folder}/{one}" for one in sorted(found)]
 
     def section(self, page: str, heading: str) -> str | None:
         """The text under a heading of a page, with its subsections; None if there is no such heading."""
-        found = re.split(r"^(#+) (.*)$", self.text(page), flags=re.MULTILINE)
-        parts = list(zip(found[1::3], found[2::3], found[3::3], strict=True))
-        for at, (marks, title, _) in enumerate(parts):
-            if plain(title) == heading:
-                end = next((n for n, one in enumerate(parts) if n > at and len(one[0]) <= len(marks)), len(parts))
+        parts = sections(self.text(page))
+        for at, (level, title, _) in enumerate(parts):
+            if title == heading:
+                end = next((n for n, one in enumerate(parts) if n > at and one[0] <= level), len(parts))
                 return plain("\n".join(f"{one[1]}\n{one[2]}" for one in parts[at:end]))
         return None
 
@@ -158,6 +194,7 @@ class _Page(HTMLParser):
             self.parts.append((self._heading, "", []))
         elif tag in ("script", "style"):
             self._quiet += 1
+        self._space(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "a" and self._link is not None:
@@ -167,6 +204,12 @@ class _Page(HTMLParser):
             self._quiet = max(0, self._quiet - 1)
         elif re.fullmatch("h[1-6]", tag):
             self._heading = 0
+        self._space(tag)
+
+    def _space(self, tag: str) -> None:
+        """Parts of a page are not one word."""
+        if re.fullmatch("p|h[1-6]|li|t[rdh]|div|pre|section|dt|dd|br", tag):
+            self.parts[-1][2].append(" ")
 
     def handle_data(self, data: str) -> None:
         if self._quiet:

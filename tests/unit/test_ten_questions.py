@@ -83,6 +83,12 @@ MARKDOWN = """# Front
 ```
 
 ```{toctree}
+a/two
+```
+
+Text with [a link](a/two.md), after a list.
+
+```{toctree}
 :hidden:
 
 a/two
@@ -96,16 +102,17 @@ HTML = """<h1>Front<a class="headerlink" href="#x">¶</a></h1><p>Text <a href="a
 def test_links_and_sections_are_read(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "index.md").write_text(MARKDOWN, encoding="utf-8")
-    (tmp_path / "a" / "one.md").write_text("# One\n\n## Part\n\nblue\n\n### Deep\n\nred\n\n## Other\n\ngreen\n")
+    parts = ("# One", "## Part", "```sh\n# code\n```", "blue", "### Deep", "red", "## Other", "green")
+    (tmp_path / "a" / "one.md").write_text("\n\n".join(parts))
     (tmp_path / "a" / "two.md").write_text("# The two\n\n[up](../index.md)\n")
     (tmp_path / "index.html").write_text(HTML, encoding="utf-8")
     site, built = Sources(tmp_path, tmp_path / "made"), Built(tmp_path)
     assert site.links("index") == [
-        Link("One page", "a/one", "part"), Link("another", "a/two"), Link("a third", "a/one"),
-        Link("The two", "a/two"), Link("Own title", "a/one"),
+        Link("One page", "a/one", "part"), Link("a link", "a/two"), Link("another", "a/two"), Link("a third", "a/one"),
+        Link("The two", "a/two"), Link("The two", "a/two"), Link("Own title", "a/one"),
     ]  # fmt: skip
     assert site.links("a/two") == [Link("up", "index")] and target("a/two", "../b/c.html") == "b/c"
-    assert site.section("a/one", "Part") == "Part blue Deep red" and site.section("a/one", "None") is None
+    assert site.section("a/one", "Part") == "Part sh # code blue Deep red" and site.section("a/one", "None") is None
     assert built.links("index") == [Link("One page", "a/one", "part")]
     assert built.section("index", "Inner") == "Inner blue" and "red" not in str(built.section("index", "Front"))
 

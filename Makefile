@@ -13,7 +13,7 @@
 # make wheel  the package with code compiled ahead of time for Linux on x86-64, and that page, into dist/
 # make release  that and the sdist, checked as users install them, and the section in CHANGELOG.md (RELEASE=--dry-run
 #             leaves that); uploads nothing
-# make docs   the site, into build/docs/
+# make docs   the site, into build/docs/, with a check of its links and, where Chromium is, of what readers see
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
 # PYTHON=python3.13 picks an interpreter for a .venv that does not exist yet.
@@ -120,6 +120,7 @@ release: $(VENV)/.ready-test
 docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees -b html docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
 
 clean:
 	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix

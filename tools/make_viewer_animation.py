@@ -2,8 +2,9 @@
 
     python tools/make_viewer_animation.py [--out docs/images]
 
-Chromium opens the sample of the 3DS in `pocketgpu view`, goes through draws, clicks a pixel and changes a register. It
-needs what the tests in `tests/browser` need: playwright, Chromium, and the built page (`make page`). Look at the result.
+Chromium opens the sample of the 3DS in `pocketgpu view`, goes through draws, clicks a pixel and changes a register.
+It needs what the tests in `tests/browser` need: playwright, Chromium, and the built page (`make page`). Look at the
+result.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def play(film: Film) -> None:
     panel.get_by_label("From which event on").fill(event)
     panel.get_by_label("From which event on").press("Enter")
     panel.get_by_label(f"New value of {field}").select_option(value)
-    film.click(panel.get_by_role("button", name="Show as B"), f"{field} becomes {value!r} from the first draw on: no red is written", 2500)
+    told = f"{field} becomes {value!r} from the first draw on: no red is written"
+    film.click(panel.get_by_role("button", name="Show as B"), told, 2500)
     page.locator("pg-compare .names").wait_for()
     page.locator("pg-compare").get_by_role("radio", name="swipe").click()
     page.wait_for_timeout(1500)
@@ -103,10 +105,13 @@ def main() -> None:
     out = parser.parse_args().out
     if lacking := missing():
         sys.exit(lacking)
-    with served(sample("3DS")) as link, chromium() as browser:
-        with watching(browser, viewport=VIEW, color_scheme="dark") as watched:
-            film = Film(watched.open(f"{link}#f0/d0"))
-            play(film)
+    with (
+        served(sample("3DS")) as link,
+        chromium() as browser,
+        watching(browser, viewport=VIEW, color_scheme="dark") as watched,
+    ):
+        film = Film(watched.open(f"{link}#f0/d0"))
+        play(film)
     first, *rest = film.frames
     path = out / "viewer.webp"
     options = {"duration": film.times, "loop": 0, "quality": QUALITY, "method": 6, "minimize_size": True}

@@ -11,10 +11,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from gallery_scenes import CONSOLES, Scene, Source, order, sources
 from PIL import Image
 
@@ -151,10 +151,13 @@ def save_small(image: Image.Image, target: Path) -> None:
     image = image.convert("RGBA" if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info else "RGB")
     if image.mode == "RGBA" and image.getextrema()[3] == (255, 255):  # type: ignore[index]
         image = image.convert("RGB")
-    if image.mode == "RGB" and image.getcolors(MOST_COLORS):
-        palette = image.quantize(MOST_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        if palette.convert("RGB").tobytes() == image.tobytes():
-            image = palette
+    colors = image.getcolors(MOST_COLORS) if image.mode == "RGB" else None
+    if colors:  # `quantize` mixes colours that are alike, even if there are few
+        palette = np.array(sorted(color for _, color in colors), np.uint8)
+        words = np.asarray(image) @ np.array([1 << 16, 1 << 8, 1])
+        numbers = np.searchsorted(palette @ np.array([1 << 16, 1 << 8, 1]), words)
+        image = Image.fromarray(numbers.astype(np.uint8)).convert("P")
+        image.putpalette(palette.tobytes())
     image.save(target, optimize=True)
 
 
@@ -200,26 +203,29 @@ def _without_scripts(app: Any, page: str, template: str, context: dict[str, Any]
     context["script_files"] = [one for one in context["script_files"] if not str(one.filename).endswith("sg-tags.js")]
 
 
-def chosen(count: int) -> list[Scene]:
-    """So many scenes, evenly from the order of each console, and by turns from both."""
-    scenes = [source.scene for source in sources()]
-    parts = [[one for one in scenes if one.console == console] for console in CONSOLES]
-    share = -(-count // len(parts))
-    picked = [part[:: max(1, len(part) // share)][:share] for part in parts]
-    return [one for pair in zip_longest(*picked) for one in pair if one][:count]
+def chosen(names: list[str]) -> list[Scene]:
+    """Scenes by their names, such as `3ds/fog`.
+
+    :raises ValueError: there is no such scene.
+    """
+    scenes = {f"{source.scene.console}/{source.scene.name}": source.scene for source in sources()}
+    unknown = [name for name in names if name not in scenes]
+    if unknown:
+        raise ValueError(f"no scene of the gallery: {', '.join(unknown)}")
+    return [scenes[name] for name in names]
 
 
 def _add_strip(app: Any) -> None:
-    """The directive `gallery-strip COUNT`: pictures of scenes in a row, each a link to its page. For the front page."""
+    """The directive `gallery-strip`: pictures of scenes that it names, each a link to its page. For the front page."""
     from docutils import nodes
     from sphinx.util.docutils import SphinxDirective
 
     class Strip(SphinxDirective):
-        required_arguments = 1
+        has_content = True
 
         def run(self) -> list[nodes.Node]:
             row = nodes.container(classes=["gallery-strip"])
-            for scene in chosen(int(self.arguments[0])):
+            for scene in chosen(list(self.content)):
                 address = f"/gallery/{scene.console}/images/thumb/sphx_glr_{scene.name}_thumb.webp"
                 image = nodes.image(uri=address, alt=f"{scene.title} ({CONSOLES[scene.console]})")
                 row += nodes.reference("", "", image, refuri=f"{scene.page}.html", internal=True)

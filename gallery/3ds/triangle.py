@@ -20,5 +20,5 @@ canvas.image().save("triangle.png")
 # A vertex program hands on the position and the colour of each corner. The rasteriser finds the pixels between the
 # three positions, and gives each pixel a colour of its own: corners that are nearer count more. The first texture
 # combiner passes this colour on, because :register:`TEXENV0_SOURCE` names the vertex colour as the source. The screen
-# of the console is turned by a quarter, so the render target in :register:`FRAMEBUFFER_DIM` is 240 pixels wide and 400
-# high, and ``clip`` turns the places of the upright picture.
+# of the console is turned by a quarter, so the render target in :register:`FRAMEBUFFER_DIM` is 240 pixels wide and
+# 400 high, and ``clip`` turns the places of the upright picture.

@@ -29,6 +29,6 @@ canvas.image().save("triangle.png")
 # %%
 # A vertex program hands on the position and four more numbers of each corner. For each pixel inside, the rasteriser
 # starts a thread of the pixel program. ``IPA`` computes a number of the pixel from those of the corners; it needs w of
-# the pixel, so that surfaces in perspective look right. The four numbers in R0 to R3 go to the render target. The
-# draw itself is two methods: :method:`BEGIN` says that the vertices are triangles, :method:`END` ends it. Between them,
+# the pixel, so that surfaces in perspective look right. The four numbers in R0 to R3 go to the render target. The draw
+# itself is two methods: :method:`BEGIN` says that the vertices are triangles, :method:`END` ends it. Between them,
 # :method:`SET_VERTEX_ARRAY_START` and :method:`DRAW_VERTEX_ARRAY` say which vertices are drawn.

@@ -128,7 +128,7 @@ def beside(
 ) -> Image:  # fmt: skip
     """One picture of several, each under its label, on a dark ground.
 
-        beside([canvas.image(choices={"fog.depth": value}) for value in values], values).save("fog.png")
+        beside([canvas.image(switches={"fog.arithmetic": value}) for value in values], values).save("fog.png")
 
     columns: pictures in a row (0: all). scale: how often each pixel is repeated, so that small ones can be seen.
     gap: pixels around each. Cells are as large as the largest picture.

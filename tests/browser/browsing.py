@@ -28,12 +28,17 @@ LOOKS: dict[str, Any] = {"viewport": {"width": 1300, "height": 800}, "color_sche
 """What a page looks like, unless a test says something else."""
 
 
-def missing() -> str:
-    """Why the page can't be tested here; empty if it can."""
+def without_browser() -> str:
+    """Why there is no browser here; empty if there is one."""
     if find_spec("playwright") is None:
         return "playwright is not installed"
-    if _chromium() is None:
-        return "there is no Chromium"
+    return "there is no Chromium" if _chromium() is None else ""
+
+
+def missing() -> str:
+    """Why the page can't be tested here; empty if it can."""
+    if lacking := without_browser():
+        return lacking
     if not (PAGE / "index.html").is_file():
         return "the page is not built: make page"
     return ""

@@ -235,7 +235,7 @@ def blocks(page: str) -> list[Block]:
     while at < len(lines):
         line, start = lines[at], at
         at += 1
-        if fence := re.match(r"( *)```(\S*)$", line):
+        if fence := re.match(r"( *)```(\{[\w-]+\}(?= |$)|\S*$)", line):
             end_of_text()
             while at < len(lines) and lines[at].strip() != "```":
                 at += 1

@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "pocketgpu"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
-PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
+PROJECT = ("gallery", "src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
 OTHERS = frozenset({"__pycache__", "node_modules"})
 """Folders of what tools make or install."""
 PAGES = [
@@ -206,7 +206,7 @@ def named_files(text: str) -> set[str]:
         for word in words
         if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)*", word)
         and (re.search(r"\w\.(py|md|tsv|toml|h|c|ksy)$|[\w*]/$", word) or word.partition("/")[0] in folders)
-        and word.partition("/")[0] not in ("build", "dist", ".venv")
+        and word.partition("/")[0] not in ("build", "dist", ".venv", ".github")
     }
 
 

@@ -15,4 +15,4 @@ __all__ = ["Assembly", "Box", "Buffer", "Canvas", "CaptureBuilder", "CommandList
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *(name for name in ("matrices", "maxwell") if name in globals())]
+    return [*__all__, *(name for name in ("matrices", "maxwell", "meshes", "patterns", "shapes") if name in globals())]

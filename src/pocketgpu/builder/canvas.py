@@ -7,20 +7,30 @@ Places are pixels of the upright screen, 400 wide and 240 high, counted from its
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pocketgpu.builder import meshes
 from pocketgpu.builder.capture import SCREENS, CaptureBuilder
 from pocketgpu.builder.command_list import Buffer, CommandList
+from pocketgpu.builder.matrices import UPRIGHT, Matrix, look_at, perspective
+from pocketgpu.builder.shapes import Shape
+from pocketgpu.builder.values import FieldValue
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.memory import surface
 from pocketgpu.pica.shader.assembler import Assembly, assemble
+from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from pocketgpu.capture import Frame
 
 Color: TypeAlias = tuple[int, int, int, int]
 
@@ -35,6 +45,9 @@ BLACK: Final[Color] = (0, 0, 0, 255)
 
 _PALETTE_TEXELS = 64
 _HALF_DEPTH = 0.5
+_TABLES = ("d0", "d1", "fr", "rr", "rg", "rb")
+"""Tables of all lights."""
+_LIGHTS = sum(field.name.startswith("light") for field in PICA["LIGHTING_LIGHT_PERMUTATION"].fields)
 
 
 class Box(NamedTuple):
@@ -113,20 +126,30 @@ class Canvas:
         canvas.image().save("squares.png")
 
     list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM.
+    format: of the target's pixels.
     """
 
-    def __init__(self, background: Color = BACKGROUND) -> None:
+    def __init__(self, background: Color = BACKGROUND, *, format: str = "RGBA8") -> None:
         self.capture = CaptureBuilder()
-        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["RGBA8"].bits // 8, region="VRAM")
+        self.background, self.format = background, format
+        self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME[format].bits // 8, region="VRAM")
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
-        self.capture.clear(self.target, HEIGHT, WIDTH, _word(background))
-        self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
-        self._frames = 0
+        self._fill_buffers()
+        self._program = PROGRAM
+        self._shapes: dict[bytes, tuple[int, int]] = {}
+        self._view, self._projection = np.eye(4), np.eye(4)
+        self.camera()
         self.list = self.new_list()
-        self._drawn_from = 0  # words of the list that a frame begins with
+        self._begun = len(self.list)  # words of the list before anything is drawn
+        self._needed = 1  # frames that show all that was submitted
 
     def __repr__(self) -> str:
-        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(self._frames, 'frame')}")
+        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(len(self.capture.frames), 'frame')}")
+
+    def _fill_buffers(self) -> None:
+        word = _word(self.background, self.format)
+        self.capture.clear(self.target, HEIGHT, WIDTH, word, format=self.format)
+        self.capture.clear(self.depth, HEIGHT, WIDTH, 0, format="D24S8")
 
     # -- lists --------------------------------------------------------------------------------------------------------
     def new_list(self) -> CommandList:
@@ -134,7 +157,8 @@ class Canvas:
         self.list = CommandList().plain_state()
         self.list.write("FLAT_SHADING").write("PIXEL_SKIP").write("TEXUNIT0_SHADOW")
         self.list.bool_uniforms({})
-        self.draw_to(self.target, HEIGHT, WIDTH, depth=self.depth)
+        self.list.render_target(self.target, HEIGHT, WIDTH, depth=self.depth, color_format=self.format)
+        self._program = PROGRAM
         return self.list.shader(PROGRAM)
 
     def draw_to(self, address: int, width: int, height: int, *, depth: int | None = None) -> None:
@@ -144,19 +168,22 @@ class Canvas:
     def submit(self) -> CommandList:
         """Run the list so far; what follows is drawn by a new one."""
         self.capture.submit(self.list.end_drawing())
-        return self.new_list()
+        self._needed = len(self.capture.frames) + 1
+        self._begun = len(self.new_list())
+        return self.list
 
     def end_frame(self) -> CommandList:
         """Draw what the list has, show the target on the top screen, and end the frame; the next list goes on."""
-        self.capture.submit(self.list.end_drawing()).present("top", self.target).end_frame()
-        self._frames += 1
-        self._drawn_from = len(self.new_list())
+        shown = "RGB8" if self.format == "RGBA8" else self.format  # transfers convert few formats
+        self.capture.submit(self.list.end_drawing())
+        self.capture.present("top", self.target, source_format=self.format, format=shown).end_frame()
+        self._begun = len(self.new_list())
         return self.list
 
     # -- pictures and files -------------------------------------------------------------------------------------------
     def tobytes(self) -> bytes:
         """The recording, as the bytes of a CiTrace file. What is not shown yet becomes its last frame."""
-        if len(self.list) > self._drawn_from:
+        if len(self.list) > self._begun or len(self.capture.frames) < self._needed:
             self.end_frame()
         return self.capture.tobytes()
 
@@ -167,9 +194,7 @@ class Canvas:
 
     def images(self, **options: Any) -> list[Image]:
         """Replay the recording; a picture of the top screen for each frame. options: as for `Capture.render`."""
-        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
-
-        return [frame.top.image for frame in of_bytes(self.tobytes()).render(**options)]
+        return [frame.top.image for frame in self.frames(**options)]
 
     def image(self, **options: Any) -> Image:
         """The last of `images`."""
@@ -243,17 +268,148 @@ class Canvas:
 
     def shader(self, text: str) -> Assembly:
         """Draw with another vertex program from here on, given as its text: see `assemble`."""
-        program = assemble(text)
-        self.list.shader(program)
-        return program
+        self._program = assemble(text)
+        self.list.shader(self._program)
+        return self._program
+
+    # -- shapes -------------------------------------------------------------------------------------------------------
+    def clear(self) -> CommandList:
+        """Run the list so far, then fill target and depth as at the start: what follows is drawn by a new list."""
+        if len(self.list) > self._begun:
+            self.submit()
+        self._fill_buffers()
+        return self.list
+
+    def camera(
+        self, eye: tuple[float, float, float] = (0, 0, 5), target: tuple[float, float, float] = (0, 0, 0), *,
+        angle: float = 0.7, near: float = 1.0, far: float = 30.0,
+    ) -> None:  # fmt: skip
+        """Where shapes are seen from, from here on. angle: from the lowest to the highest line, in radians. near, far:
+        distances whose depth is 1 and 0."""
+        self._view = look_at(eye, target)
+        self._projection = UPRIGHT @ perspective(angle, WIDTH / HEIGHT, near, far)
+
+    def mesh(
+        self, shape: Shape, move: Matrix | None = None, *, color: Color = (255, 255, 255, 255),
+        program: Assembly | None = None,
+    ) -> None:  # fmt: skip
+        """Draw vertices and indices, such as those of `builder.shapes`, as the camera sees them, with the list's state.
+
+        move: the matrix to the world (None: the shape is where it is), a rotation with scales that are alike. color:
+        the vertex colour. All texture coordinates are the shape's. program: another vertex program, which gets v0 place
+        (x y z 1), v1 quaternion, v2 u v, v3 colour, and the matrices c0 to c3 (to the eye), c4 to c7 (projection) and
+        c8 to c11 (for quaternions); `builder.meshes` has its parts.
+        """
+        vertices, indices = shape
+        key = vertices.tobytes() + indices.tobytes()
+        if key not in self._shapes:
+            self._shapes[key] = self.put(meshes.with_quaternions(vertices, indices)), self.capture.put(indices)
+        address, order = self._shapes[key]
+        moved = self._view @ (np.eye(4) if move is None else move)
+        self.list.shader(program or meshes.PROGRAM)
+        self.list.uniforms(0, np.concatenate([moved, self._projection, meshes.turning(moved)]))
+        self.list.attributes(Buffer(address, meshes.LAYOUT), fixed=[[channel / 255 for channel in color]])
+        self.list.draw_elements(len(indices), order)
+        self.list.shader(self._program)
+
+    # -- lights -------------------------------------------------------------------------------------------------------
+    def lighting(
+        self, tables: Mapping[str, ArrayLike] | None = None, *, inputs: Mapping[str, str] | None = None,
+        ambient: Sequence[int] = (24, 24, 32), layer: str = "all", **config: FieldValue,
+    ) -> CommandList:  # fmt: skip
+        """Light fragments from here on: the first combiner stage gives the sum of both results, and the alpha of the
+        primary one.
+
+        tables: 257 values of each table that counts, by its name ("D0", "D1", "FR", "RR", "RG", "RB", "SP0" to "SP7",
+        "DA0" to "DA7"); all others are off. inputs: what tables are looked up with, as LIGHTING_LUTINPUT_SELECT names
+        it ({"d0": "N.H"}). ambient: red, green and blue, 0 to 255. config: fields of LIGHTING_CONFIG0.
+        """
+        tables = tables or {}
+        for name, values in tables.items():
+            self.list.lighting_table(name, values)
+        off: dict[str, FieldValue] = {f"{name}_off": name.upper() not in tables for name in _TABLES}
+        for name, field in (("SP", "spot_off"), ("DA", "distance_off")):
+            off[field] = sum(1 << light for light in range(_LIGHTS) if f"{name}{light}" not in tables)
+        self.list.write("LIGHTING_ENABLE0", enable=True).write("LIGHTING_ENABLE1")
+        self.list.write_fields("LIGHTING_AMBIENT", dict(zip("rgb", ambient, strict=True)))
+        self.list.write_fields("LIGHTING_LIGHT_PERMUTATION", {f"light{n}": n for n in range(_LIGHTS)})
+        self.list.write("LIGHTING_LUTINPUT_ABS").write("LIGHTING_LUTINPUT_SCALE")
+        self.list.write_fields("LIGHTING_LUTINPUT_SELECT", inputs or {})
+        plain: dict[str, FieldValue] = {"constant_four": 4, "constant_one": True, "layer": layer}
+        self.list.write_fields("LIGHTING_CONFIG0", plain | config)
+        off |= {"constant_one": True, "shadow_off": (1 << _LIGHTS) - 1}
+        self.list.write_fields("LIGHTING_CONFIG1", off)
+        both = ("add", "fragment primary color", "fragment secondary color")
+        return self.list.combiner(0, both, ("replace", "fragment primary color"))
+
+    def light(
+        self, number: int, at: tuple[float, float, float], *, diffuse: Sequence[int] = (255, 255, 255),
+        specular: Sequence[int] = (0, 0, 0), specular1: Sequence[int] = (0, 0, 0),
+        aim: tuple[float, float, float] | None = None, **config: FieldValue,
+    ) -> None:  # fmt: skip
+        """Put a light into the world. The lights that shine are 0 to the last `number` given.
+
+        at: its place, or with directional=True the direction to it. diffuse, specular (of D0), specular1 (of D1): red,
+        green and blue. aim: the place that a spot light shines at. config: fields of LIGHT0_CONFIG.
+        """
+        turn = self._view[:3, :3]
+        place = turn @ at + (0 if config.get("directional") else self._view[:3, 3])
+        parts = {"DIFFUSE": diffuse, "SPECULAR0": specular, "SPECULAR1": specular1, "AMBIENT": (0, 0, 0)}
+        for part, color in parts.items():
+            self.list.write_fields(f"LIGHT{number}_{part}", dict(zip("rgb", map(int, color), strict=True)))
+        self.list.write(f"LIGHT{number}_XY", x=place[0], y=place[1]).write(f"LIGHT{number}_Z", z=place[2])
+        self.list.write_fields(f"LIGHT{number}_CONFIG", config)
+        if aim is not None:
+            x, y, z = turn @ np.subtract(at, aim) / np.linalg.norm(np.subtract(at, aim))
+            self.list.write(f"LIGHT{number}_SPOTDIR_XY", x=x, y=y).write(f"LIGHT{number}_SPOTDIR_Z", z=z)
+        self.list.write("LIGHTING_NUM_LIGHTS", count=number + 1)
+
+    # -- other shapes, and what is in memory --------------------------------------------------------------------------
+    def draw_vertices(
+        self, *attributes: ArrayLike, indices: ArrayLike | None = None, primitive: str = "triangles"
+    ) -> None:  # fmt: skip
+        """Draw vertices as the state has it.
+
+        attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4); one of shape (1 to 4,) is the same for
+        all vertices. indices: the vertices of primitives, in order (None: all).
+        """
+        arrays = [np.asarray(one, np.float32) for one in attributes]
+        count = max(len(one) for one in arrays if one.ndim > 1)
+        rows = [np.broadcast_to(one, (count, one.shape[-1])) for one in arrays]
+        buffer = Buffer(self.put(np.concatenate(rows, axis=1)), [("f32", one.shape[1]) for one in rows])
+        self.list.attributes(buffer)
+        if indices is None:
+            self.list.draw_arrays(count, primitive=primitive)
+        else:
+            numbers = np.asarray(indices, np.uint16).ravel()
+            self.list.draw_elements(len(numbers), self.capture.put(numbers), primitive=primitive)
+
+    def frames(self, **options: Any) -> list[Frame]:
+        """Replay the recording; its frames, for other screens and for counts. options: as for `Capture.render`."""
+        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
+
+        return list(of_bytes(self.tobytes()).render(**options))
+
+    def decoded(
+        self, address: int, width: int, height: int, format: str = "RGBA8", layout: surface.Layout = "tiled",
+        **options: Any,
+    ) -> Image:  # fmt: skip
+        """Replay the recording; what is in memory then, as an RGBA picture whose upper row is the first. options: as
+        for `Capture.render`."""
+        last = self.frames(**options)[-1]
+        pixels = BY_NAME[format]
+        data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
+        return to_image(surface.decode(data, pixels, width, height, layout))
 
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]
 """Corners of a box as two triangles."""
 
 
-def _word(color: Color) -> int:
-    return int.from_bytes(bytes(color), "big")
+def _word(color: Color, format: str) -> int:
+    """A colour as the word of a pixel."""
+    pixel = surface.encode(np.full((1, 1, 4), color, np.uint8), BY_NAME[format], "linear")
+    return int.from_bytes(pixel, "little")
 
 
 __all__ = [

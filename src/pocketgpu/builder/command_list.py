@@ -179,9 +179,12 @@ class CommandList(Uploads):
         wrap: str | tuple[str, str] = "repeat",
         border: Color = (0, 0, 0, 0),
         levels: int = 1,
+        level_filter: str = "nearest",
+        level_bias: float = 0.0,
     ) -> Self:
         """Enable texture unit 0, 1 or 2. wrap: a mode name, or two, for the first and second coordinate. levels: how
-        many there are in memory, one after the other."""
+        many there are in memory, one after the other. level_filter: "nearest" takes one level, "linear" mixes two.
+        level_bias: what is added to the level."""
         if unit not in (0, 1, 2):
             raise UsageError(f"texture unit {unit}: there are 0, 1 and 2")
         name = f"TEXUNIT{unit}_"
@@ -189,8 +192,11 @@ class CommandList(Uploads):
         self.write_fields(name + "BORDER_COLOR", _rgba(border))
         self.write(name + "DIM", width=width, height=height)
         etc1 = 2 if format == "ETC1" else 0
-        self.write(name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, mag_filter=filter, min_filter=filter)
-        self.write(name + "LOD", max_level=levels - 1)
+        self.write(
+            name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, mag_filter=filter, min_filter=filter,
+            mip_filter=level_filter,
+        )  # fmt: skip
+        self.write(name + "LOD", max_level=levels - 1, bias=level_bias)
         self.write(name + "ADDR", address=address).write(name + "TYPE", format=format)
         self._units.add(unit)
         return self._switch_units()

@@ -98,7 +98,7 @@ class Entries:
             raise UsageError("list addresses and sizes are multiples of 16 bytes")
         self.write(f"CMDBUF_SIZE{channel}", size=size).write(f"CMDBUF_ADDR{channel}", address=address)
         if len(self._words) % 4 == 0:  # the jump must be the last entry within the rounded size
-            self.write_word(0, 0, byte_mask=0)
+            self.write(f"CMDBUF_ADDR{channel}", address=address)
         self.write_word(f"CMDBUF_JUMP{channel}", START_LIST)
         self._finalized = True
         return self

@@ -60,7 +60,22 @@ def orthographic(left: float, right: float, bottom: float, top: float, near: flo
     )  # fmt: skip
 
 
-__all__ = ["UPRIGHT", "orthographic", "perspective", "rotation", "scaling", "translation"]
+def look_at(
+    eye: tuple[float, float, float], target: tuple[float, float, float], up: tuple[float, float, float] = (0, 1, 0)
+) -> Matrix:
+    """The view from `eye` to `target`: the eye becomes the origin, and the target lies on -z. up: what is above, which
+    must not be the direction of the view."""
+    back = np.subtract(eye, target).astype(np.float64)
+    back /= np.linalg.norm(back)
+    right = np.cross(up, back)
+    right /= np.linalg.norm(right)
+    matrix = np.eye(4)
+    matrix[:3, :3] = right, np.cross(back, right), back
+    matrix[:3, 3] = -matrix[:3, :3] @ eye
+    return matrix
+
+
+__all__ = ["UPRIGHT", "look_at", "orthographic", "perspective", "rotation", "scaling", "translation"]
 
 
 def __dir__() -> list[str]:

@@ -13,16 +13,24 @@ from PIL import Image
 
 import pocketgpu
 from pocketgpu import surface
-from pocketgpu.builder import Box, Buffer, Canvas, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder import Box, Buffer, Canvas, CaptureBuilder, CommandList, assemble, meshes, patterns, shapes
 from pocketgpu.builder.canvas import clip
-from pocketgpu.builder.matrices import UPRIGHT, perspective
+from pocketgpu.builder.matrices import (
+    UPRIGHT,
+    look_at,
+    orthographic,
+    perspective,
+    rotation,
+    scaling,
+    translation,
+)
 from pocketgpu.builder.maxwell import Grid, MaxwellCanvas, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
 from pocketgpu.events import Event
 from pocketgpu.facts import timing
 from pocketgpu.facts.choices import CHOICES, evidence
 from pocketgpu.facts.choices.told import all_told, told
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.formats import ETC1, RGBA8
+from pocketgpu.facts.formats import ETC1, RGB8, RGB565, RGBA8
 from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.pica import PICA
 from pocketgpu.maxwell.gm20b import GM20B
@@ -309,6 +317,55 @@ def test_canvases_of_both_consoles_make_pictures(tmp_path: Path) -> None:
     animate([both, both.transpose(0)], tmp_path / "both.png", milliseconds=50)
     with Image.open(tmp_path / "both.png") as moving:
         assert moving.size == both.size and moving.n_frames == 2
+
+
+def test_a_canvas_draws_vertices_into_targets_that_are_looked_at() -> None:
+    """As the scenes of the gallery use it."""
+    canvas = Canvas((0, 0, 0, 255), format="RGB565")
+    canvas.show("vertex color")
+    corners = [(*clip(x, y), -0.5, 1) for x, y in ((0, 0), (0, 240), (400, 240), (400, 0))]
+    canvas.draw_vertices(corners, (1, 0, 0), (0, 0, 1), indices=[0, 1, 2])
+    canvas.submit()
+    small = canvas.capture.allocate(64 * 64 * RGBA8.bits // 8, region="VRAM")
+    canvas.draw_to(small, 64, 64)
+    canvas.paint((0, 0, 255, 255))
+    canvas.draw_vertices(corners, (1, 0, 0), (0, 0, 1), primitive="triangle fan")
+    canvas.submit()
+    canvas.end_frame()
+    (frame,) = canvas.frames()
+    assert frame.top.array[200, 100].tolist() == [255, 0, 0] and not frame.top.array[100, 300].any()
+    assert canvas.decoded(small, 64, 64).getpixel((63, 0)) == (0, 0, 255, 255)
+    assert canvas.decoded(canvas.target, 240, 400, RGB565.name).getpixel((10, 30)) == (255, 0, 0, 255)
+    assert canvas.format == "RGB565" and RGB8.bits == 24
+
+
+def test_shapes_are_drawn_with_a_camera_and_lights() -> None:
+    """As the scenes of the gallery use them."""
+    canvas = Canvas((0, 0, 0, 255))
+    canvas.camera((0, 0, 6), (0, 0, 0))
+    canvas.list.depth("greater")
+    canvas.lighting({"D0": np.linspace(0, 1, 257) ** 20}, inputs={"d0": "N.H"}, ambient=(0, 0, 0))
+    canvas.light(0, (0, 0, 6), diffuse=(200, 0, 0), specular=(55, 55, 55))
+    canvas.mesh(shapes.sphere(), translation(-1.4, 0, 0))
+    canvas.clear()
+    canvas.texture(patterns.checks(16, 2, [(250, 0, 0, 255), (0, 0, 250, 255)]), filter="nearest")
+    move = translation(1.4, 0, 0) @ rotation((0, 0, 1), np.pi / 2) @ scaling(0.5, 0.5, 0.5)
+    program = assemble(f"{meshes.OUTPUTS}{meshes.PLACE}{meshes.NORMAL}mov o2, v2\nend\n")
+    canvas.mesh(shapes.tiled(shapes.plane(2, 2), 1, 1), move, program=program)
+    picture = np.asarray(canvas.image())
+    assert picture[120, 100].tolist() == [0, 0, 0], "cleared"
+    colors = {tuple(color) for color in picture.reshape(-1, 3).tolist()}
+    assert colors == {(0, 0, 0), (250, 0, 0), (0, 0, 250)}
+    assert [len(one[1]) // 3 for one in (shapes.cube(), shapes.torus(1, 0.4, 8, 4))] == [12, 64]
+    assert look_at((0, 0, 5), (0, 0, 0)) @ [0, 0, 0, 1] == pytest.approx([0, 0, -5, 1])
+    assert orthographic(0, 400, 0, 240) @ [200, 120, 0, 1] == pytest.approx([0, 0, -1, 1])
+
+
+def test_patterns_are_pictures_and_maps() -> None:
+    stone = patterns.ramp(patterns.noise(32, 2), [(60, 56, 64, 255), (190, 184, 176, 255)])
+    bumps = patterns.normals(patterns.bricks(32))
+    sign = patterns.drawn("ab\nba", {"a": (9, 9, 9, 255), "b": (0, 0, 0, 0)})
+    assert stone.shape == bumps.shape == (32, 32, 4) and sign[..., 0].tolist() == [[9, 0], [0, 9]]
 
 
 def test_a_surface_of_a_switch_tells_where_its_pixels_lie() -> None:

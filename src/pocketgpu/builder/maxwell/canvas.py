@@ -5,25 +5,30 @@
     canvas.square((172, 34, 124, 112), ORANGE)        # a draw
     canvas.image().save("squares.png")
 
-Places are pixels of the picture, 320 wide and 180 high, counted from its upper left corner.
+Places are pixels of the picture, 320 wide and 180 high unless told, counted from its upper left corner.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pocketgpu.builder.matrices import Matrix
 from pocketgpu.builder.maxwell.capture import MaxwellCaptureBuilder
+from pocketgpu.builder.maxwell.programs import COLORED, LIT, MESH, TEXTURED, VALUES, VERTEX
 from pocketgpu.builder.maxwell.pushbuffer import PushBuffer
 from pocketgpu.builder.maxwell.shaders import shader
 from pocketgpu.builder.maxwell.surface import Surface, size_of
 from pocketgpu.displayed import line_of
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.headers import HANDLE
 from pocketgpu.maxwell.compute.texture_objects import Texture
+from pocketgpu.maxwell.memory.blocklinear import mip_layout
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -50,35 +55,42 @@ _STEP = 1 << 16
 _ALIGNMENT = 256
 _ROW = 64
 """Rows of pitch surfaces are multiples of it."""
-_POOL_ENTRIES = 4
+_BLOCK_HEIGHT = 4
+"""Log2 of the GOBs in the blocks of large surfaces."""
+_POOL_ENTRIES = 64
 _POOL_ENTRY = 32
-_BOUND = 256
-"""Bytes of a constant buffer."""
+_VIEW_ANGLE, _VIEW_RANGE = math.radians(45), (0.1, 100.0)
+_READ: Final[dict[str, dict[str, Any]]] = {
+    "A8B8G8R8": {"format": "A8B8G8R8", "numbers": "unorm"},
+    "A8BL8GL8RL8": {"format": "A8B8G8R8", "numbers": "unorm", "srgb": True},
+    "RF16_GF16_BF16_AF16": {"format": "R16_G16_B16_A16", "numbers": "float"},
+    "RF32_GF32_BF32_AF32": {"format": "R32_G32_B32_A32", "numbers": "float"},
+}
+"""How programs read a surface of a format."""
 _ALL: Final[dict[str, Any]] = {f"{name}_ENABLE": True for name in "RGBA"}
 """All components, for a clear."""
 _HEADER: Final[dict[str, Any]] = {"SASS_VERSION": 3, "STORE_REQ_START": 255}
 """Fields that headers of this console's compiler have; no output is asked for again."""
+_STAGES: Final[dict[str, dict[str, Any]]] = {
+    "evaluation": {
+        "OMAP_TESSELLATION_EVALUATION_POINT_U": 1, "OMAP_TESSELLATION_EVALUATION_POINT_V": 1,
+        "STORE_REQ_START": 0x2F0 // 4, "STORE_REQ_END": 0x2F4 // 4,
+    },
+}  # fmt: skip
+"""More of them, by stage: evaluation programs get the place in the patch."""
 CLASSES: Final = ("3D", "compute", "inline-to-memory", "2D", "DMA copy")
 
-VERTEX: Final = """
-    ALD.128 R0, a[0x80]
-    ALD.128 R4, a[0x90]
-    AST.128 a[0x70], R0
-    AST.128 a[0x80], R4
-    EXIT
-"""
-"""Hands on position and four values, which are attributes 0 and 1."""
-VALUES: Final = """
-    IPA.PASS R4, a[0x7c], RZ
-    MUFU.RCP R4, R4
-    IPA R0, a[0x80], R4
-    IPA R1, a[0x84], R4
-    IPA R2, a[0x88], R4
-    IPA R3, a[0x8c], R4
-"""
-"""The four values of a pixel in R0 to R3."""
-COLORED: Final = VALUES + "EXIT"
-TEXTURED: Final = VALUES + "TEX R0, R0, RZ, 0x0, 2D, 0xf\nEXIT"
+_SAMPLES: Final[dict[int, tuple[str, int, int]]] = {
+    1: ("MODE_1X1", 1, 1), 2: ("MODE_2X1", 2, 1), 4: ("MODE_2X2", 2, 2), 8: ("MODE_4X2", 4, 2),
+}  # fmt: skip
+"""Samples of a pixel: the name of the mode, and how many lie beside and below each other in memory."""
+SAMPLE_PLACES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
+    1: ((8, 8),), 2: ((12, 12), (4, 4)), 4: ((6, 2), (14, 6), (2, 10), (10, 14)),
+    8: ((9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)),
+}  # fmt: skip
+"""Places of the samples of a pixel from its upper left corner, in 1/16 pixel, as a driver of the Switch has them."""
+_PLACES_OF_MODES = 16
+"""Places that the GPU has registers for, four in each; a mode uses the first ones of each pixel."""
 
 
 def floats(color: Color, alpha: float = 1.0) -> tuple[float, float, float, float]:
@@ -95,20 +107,28 @@ def pixels(*rows: Sequence[Color], alpha: int = 255) -> NDArray[np.uint8]:
 class MaxwellCanvas:
     """A recording under construction. pb: the words of the next submission; target: the surface that is shown.
 
-    pitch: whether the rows of the target lie one after the other in memory. bound: whether the classes are bound to
-    their subchannels, and the state that draws need is written. source: what the recording says it is of.
+    width, height: of the picture in pixels. color: what it is cleared to. pitch: whether the rows of the target lie
+    one after the other in memory. bound: whether the classes are bound to their subchannels, and the state that draws
+    need is written. source: what the recording says it is of. view: the matrix that takes meshes from eye space to clip
+    space; at first that of a camera at the origin that looks along -z.
     """
 
-    def __init__(self, *, pitch: bool = False, bound: bool = True, source: str = "") -> None:
+    def __init__(
+        self, width: int = WIDTH, height: int = HEIGHT, color: Color = DARK, *, pitch: bool = False, bound: bool = True,
+        source: str = "",
+    ) -> None:  # fmt: skip
         self.capture = MaxwellCaptureBuilder(source, step=_STEP)
-        self.room, self._used = self.capture.allocate(_ROOM), 0
+        self.width, self.height, self.color = width, height, color
+        self.view = perspective(_VIEW_ANGLE, width / height, *_VIEW_RANGE)
+        self._room, self._left = 0, 0
         if pitch:
-            row = WIDTH * 4
-            self.target = Surface(self.capture.allocate(row * HEIGHT), WIDTH, HEIGHT, pitch=row)
+            row = -(-width * 4 // _ROW) * _ROW
+            self.target = Surface(self.capture.allocate(row * height), width, height, pitch=row)
         else:
-            self.target = self.surface(WIDTH, HEIGHT)
-        self._programs: dict[str, int] = {}
-        self._pools: tuple[int, int, int] | None = None
+            self.target = self.surface(width, height)
+        self._grid = (1, 1)
+        self._programs: dict[tuple[str, str, tuple[tuple[str, Any], ...]], int] = {}
+        self._pools: tuple[int, int] | None = None
         self._textures = 0
         self._frames = 0
         self.pb = PushBuffer()
@@ -116,15 +136,18 @@ class MaxwellCanvas:
             self.begin()
 
     def __repr__(self) -> str:
-        return line_of(self, f"{WIDTH}x{HEIGHT}, {counted(self._frames, 'frame')}")
+        return line_of(self, f"{self.width}x{self.height}, {counted(self._frames, 'frame')}")
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def allocate(self, size: int, alignment: int = _ALIGNMENT) -> int:
         """Plain memory, zero at first."""
-        at = -(-self._used // alignment) * alignment
-        self._used = at + size
-        assert self._used <= _ROOM
-        return self.room + at
+        skipped = -self._room % alignment
+        if size + skipped > self._left:
+            self._left = max(_ROOM, size)
+            self._room, skipped = self.capture.allocate(self._left), 0
+        at = self._room + skipped
+        self._room, self._left = at + size, self._left - skipped - size
+        return at
 
     def put(self, data: bytes | NDArray[Any]) -> int:
         """Plain memory with these bytes."""
@@ -134,8 +157,11 @@ class MaxwellCanvas:
         return address
 
     def surface(self, width: int, height: int, format: str = "A8B8G8R8") -> Surface:
-        """A block-linear surface."""
-        return Surface(self.capture.allocate(size_of(width, height, format), kind=IMAGE), width, height, format)
+        """A block-linear surface. Its blocks are as high as those of a texture of its size."""
+        texture = mip_layout(width, height, element_bytes=1, block_height_log2=_BLOCK_HEIGHT)
+        log2 = texture.levels[0].layout.block_height_log2
+        size = size_of(width, height, format, block_height_log2=log2)
+        return Surface(self.capture.allocate(size, kind=IMAGE), width, height, format, None, log2)
 
     def rows(self, texels: NDArray[Any], format: str = "A8B8G8R8") -> Surface:
         """A pitch surface with these pixels, (height, width, channels)."""
@@ -160,14 +186,22 @@ class MaxwellCanvas:
             self.pb.on("3D").plain_state()
         return self.draw_to(self.target)
 
-    def clear(self, color: Color = DARK) -> Self:
-        """Clear all of the target."""
-        self.pb.on("3D").clear(floats(color))
+    def clear(self, color: Color | None = None) -> Self:
+        """Clear all of the target; without a colour to that of the canvas."""
+        self.pb.on("3D").clear(floats(self.color if color is None else color))
         return self
 
     def draw_to(self, target: Surface, slot: int = 0) -> Self:
         """Make a surface the colour target of a slot; positions of draws are pixels of it."""
         self.pb.on("3D").render_target(slot, target).viewport(0, 0, target.width, target.height)
+        return self
+
+    def draw_to_all(self, *targets: Surface) -> Self:
+        """Draw to several surfaces of one size: the first is target 0, and so on."""
+        for slot, target in enumerate(targets):
+            self.draw_to(target, slot)
+        order: dict[str, Any] = {f"TARGET{slot}": slot for slot in range(len(targets))}
+        self.pb.method("SET_CT_SELECT", TARGET_COUNT=len(targets), **order)
         return self
 
     def wait(self) -> Self:
@@ -178,10 +212,69 @@ class MaxwellCanvas:
 
     def depth(self, format: str = "Z24S8") -> Self:
         """Give the target a depth buffer, with the largest depth and a stencil of 0."""
-        depth = self.capture.allocate(size_of(WIDTH, HEIGHT), kind=IMAGE)
-        self.pb.on("3D").depth_target(depth, WIDTH, HEIGHT, format)
+        width, height = self.width * self._grid[0], self.height * self._grid[1]
+        depth = self.capture.allocate(size_of(width, height), kind=IMAGE)
+        self.pb.on("3D").depth_target(depth, width, height, format)
         self.pb.clear_depth(1.0, 0 if "S8" in format else None)
         return self
+
+    def test_depth(self, function: str = "LESS") -> Self:
+        """Give the target a depth buffer, and draw what passes a comparison with it: a name of SET_DEPTH_FUNC's after
+        OGL_."""
+        self.depth().pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1)
+        self.pb.method("SET_DEPTH_FUNC", V=f"OGL_{function}")
+        return self
+
+    def blend(
+        self, source: str = "SRC_ALPHA", target: str = "ONE_MINUS_SRC_ALPHA", equation: str = "FUNC_ADD"
+    ) -> Self:  # fmt: skip
+        """Blend from here on, colour and alpha alike: names of SET_BLEND_COLOR_SOURCE_COEFF's and of
+        SET_BLEND_COLOR_OP's after OGL_."""
+        pb = self.pb.on("3D").method("SET_BLEND", 0, 1)
+        for part in ("COLOR", "ALPHA"):
+            pb.method(f"SET_BLEND_{part}_OP", V=f"OGL_{equation}")
+            pb.method(f"SET_BLEND_{part}_SOURCE_COEFF", V=f"OGL_{source}")
+            pb.method(f"SET_BLEND_{part}_DEST_COEFF", V=f"OGL_{target}")
+        return self
+
+    # -- samples ------------------------------------------------------------------------------------------------------
+    def samples(self, count: int) -> Surface:
+        """Draw with 1, 2, 4 or 8 samples a pixel from here on, to a new surface that is as many times as large; see
+        `resolve`.
+
+        :raises UsageError: another number of samples.
+        """
+        if count not in _SAMPLES:
+            raise UsageError(f"no mode has {counted(count, 'sample')} a pixel", hint="There are 1, 2, 4 and 8.")
+        mode, across, down = _SAMPLES[count]
+        self._grid = across, down
+        many = self.surface(self.width * across, self.height * down)
+        pb = self.pb.on("3D").method("SET_ANTI_ALIAS", SAMPLES=mode).method("SET_ANTI_ALIAS_ENABLE", int(count > 1))
+        for first in range(0, _PLACES_OF_MODES, 4):
+            places: dict[str, Any] = {}
+            for n in range(4):
+                places[f"X{n}"], places[f"Y{n}"] = SAMPLE_PLACES[count][(first + n) % count]
+            pb.method("SET_ANTI_ALIAS_SAMPLE_POSITIONS", first // 4, **places)
+        pb.render_target(0, many).viewport(0, 0, self.width, self.height)
+        pb.method("SET_SURFACE_CLIP_HORIZONTAL", X=0, WIDTH=self.width)
+        pb.method("SET_SURFACE_CLIP_VERTICAL", Y=0, HEIGHT=self.height)
+        self.clear()
+        return many
+
+    def resolve(self, many: Surface) -> Self:
+        """Mix the samples of a surface of `samples` into the target, by blits that halve, and draw to that again."""
+        while many.width > self.width or many.height > self.height:
+            width, height = max(many.width // 2, self.width), max(many.height // 2, self.height)
+            last = (width, height) == (self.width, self.height)
+            less = self.target if last else self.surface(width, height)
+            self.wait().pb.on("2D").blit(many, less, filter="BILINEAR")
+            many = less
+        if many is not self.target:
+            self.show(many, (0, 0, self.width, self.height))
+        self._grid = 1, 1
+        self.wait().pb.method("SET_ANTI_ALIAS", SAMPLES="MODE_1X1").method("SET_ANTI_ALIAS_ENABLE", 0)
+        self.pb.depth_target(None)
+        return self.draw_to(self.target)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def fill(self, rectangle: Rectangle, color: Color | None, alpha: float = 1.0) -> Self:
@@ -194,69 +287,123 @@ class MaxwellCanvas:
         pb.scissor(None)
         return self
 
-    def programs(self, pixel: str = COLORED, **others: int) -> Self:
-        """Use a pixel program (its text), and programs of other stages (by address, see `program`)."""
-        stages = {"vertex": self.program("vertex", VERTEX), **others, "pixel": self.program("pixel", pixel)}
-        self.pb.on("3D").shaders(stages)
+    def programs(self, pixel: str | int = COLORED, vertex: str | int = VERTEX, **others: int) -> Self:
+        """Use a pixel and a vertex program, and programs of other stages: their texts, or their addresses (see
+        `program`)."""
+        stages = {"vertex": vertex, **others, "pixel": pixel}
+        found = {name: self.program(name, one) if isinstance(one, str) else one for name, one in stages.items()}
+        self.pb.on("3D").shaders(found)
         return self
 
     def program(self, stage: str, text: str, **options: Any) -> int:
-        """Put a program into memory; returns the address of its image."""
-        found = self._programs.get(text)
+        """Put a program into memory, the same only once; returns the address of its image. options: as for `shader`."""
+        key = stage, text, tuple(sorted(options.items()))
+        found = self._programs.get(key)
         if found is None:
-            found = self._programs[text] = self.put(shader(stage, text, barriers=True, **{**_HEADER, **options}).image)
+            fields = {**_HEADER, **_STAGES.get(stage, {}), **options}
+            found = self._programs[key] = self.put(shader(stage, text, barriers=True, **fields).image)
         return found
+
+    def constants(self, values: ArrayLike, stage: str = "pixel", slot: int = 1) -> Self:
+        """Numbers as a constant buffer of a stage: arrays of integers as words, all others as floats. Slot 0 of pixel
+        programs has the handles of textures."""
+        words = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+        data = np.asarray(values, "<u4" if words else "<f4").tobytes()
+        size = -(-len(data) // _ALIGNMENT) * _ALIGNMENT
+        self.pb.on("3D").constants(stage, slot, self.put(data.ljust(size, bytes(1))), size)
+        return self
 
     def square(self, rectangle: Rectangle, color: Color, *, z: float = 0.5) -> Self:
         """Draw a rectangle at a depth."""
         return self.shaded(rectangle, [floats(color)] * 4, COLORED, z=z)
 
     def shaded(
-        self, rectangle: Rectangle, values: Sequence[Sequence[float]], pixel: str, *, z: float = 0.5
+        self, rectangle: Rectangle, values: Sequence[Sequence[float]], pixel: str | int, *, z: float = 0.5
     ) -> Self:  # fmt: skip
-        """Draw a rectangle with a pixel program (its text). values: four numbers for each corner: upper left, upper
-        right, lower left, lower right."""
+        """Draw a rectangle with a pixel program (its text, or its address). values: four numbers for each corner:
+        upper left, upper right, lower left, lower right."""
         self.programs(pixel)
-        rows = [(*at, *value) for at, value in zip(corners(rectangle, z), values, strict=True)]
+        rows = [(*at, *value) for at, value in zip(self.corners(rectangle, z), values, strict=True)]
         return self.draw("TRIANGLE_STRIP", rows)
 
-    def vertices(self, rows: Sequence[Sequence[float]]) -> Self:
+    def textured(
+        self, rectangle: Rectangle | None = None, part: tuple[float, float, float, float] = (0, 0, 1, 1),
+        pixel: str | int = TEXTURED,
+    ) -> Self:  # fmt: skip
+        """Draw texture 0 into a rectangle, or all of the target. part: left, top, right and bottom of what is shown,
+        in coordinates of the texture."""
+        left, top, right, bottom = part
+        values = [(u, v, 0.0, 1.0) for v in (top, bottom) for u in (left, right)]
+        return self.shaded(rectangle or (0, 0, self.width, self.height), values, pixel)
+
+    def vertices(self, rows: ArrayLike) -> Self:
         """Vertices of eight numbers: position, and the four values that pixel programs get."""
         data = np.array(rows, "<f4")
         pb = self.pb.on("3D").stream(0, self.put(data), data.shape[1] * 4, size=data.nbytes)
         pb.attribute(0, 0, 0, "R32_G32_B32_A32").attribute(1, 0, 16, "R32_G32_B32_A32")
         return self
 
-    def draw(self, topology: str, rows: Sequence[Sequence[float]]) -> Self:
-        """Draw vertices."""
-        self.vertices(rows).pb.draw(topology, len(rows))
+    def draw(self, topology: str, rows: ArrayLike, indices: ArrayLike | None = None) -> Self:
+        """Draw vertices with the programs in use: all of them in order, or those with these indices."""
+        self.vertices(rows)
+        return self.draw_these(topology, len(np.asarray(rows)), indices)
+
+    def draw_these(self, topology: str, count: int, indices: ArrayLike | None = None) -> Self:
+        """Draw the vertices that are there: so many from the first one on, or those with these indices."""
+        if indices is None:
+            self.pb.on("3D").draw(topology, count)
+        else:
+            numbers = np.asarray(indices, "<u2").reshape(-1)
+            self.pb.on("3D").draw_indexed(topology, self.put(numbers), numbers.size)
         return self
 
-    def texture(self, texture: Texture, at: int | None = None) -> Self:
-        """Use a texture as number 0 of pixel programs. at: the address of its texels, if they are in memory already."""
+    def mesh(
+        self, shape: tuple[ArrayLike, ArrayLike], model: Matrix, color: Color = ORANGE, pixel: str | int = LIT, *,
+        topology: str = "TRIANGLES", **others: int,
+    ) -> Self:  # fmt: skip
+        """Draw a shape of `pocketgpu.builder.shapes`, or other vertices (n, 8) and indices: position, normal, texture
+        coordinates. model: the matrix that takes it to eye space; the eye is at the origin and looks along -z. others:
+        programs of other stages."""
+        vertices, indices = np.asarray(shape[0], "<f4"), shape[1]
+        self.programs(pixel, MESH, **others)
+        self.constants(np.concatenate([self.view @ model, model]), "vertex").constants(floats(color))
+        pb = self.pb.stream(0, self.put(vertices), vertices.shape[1] * 4, size=vertices.nbytes)
+        for number, (offset, size) in enumerate(((0, "R32_G32_B32"), (12, "R32_G32_B32"), (24, "R32_G32"))):
+            pb.attribute(number, 0, offset, size)
+        return self.draw_these(topology, len(vertices), indices)
+
+    def texture(self, *textures: Texture | Surface, at: int | None = None) -> Self:
+        """Use textures as numbers 0, 1, ... of pixel programs; a surface that was drawn to is one, too. at: the address
+        of the texels, if they are in memory already."""
         if self._pools is None:
-            self._pools = (
-                self.allocate(_POOL_ENTRIES * _POOL_ENTRY), self.allocate(_POOL_ENTRIES * _POOL_ENTRY),
-                self.allocate(_POOL_ENTRIES * _BOUND),
-            )  # fmt: skip
-        headers, samplers, handles = self._pools
-        if at is None:
-            at = self.capture.put(texture.tobytes(), kind=IMAGE)
-        number, self._textures = self._textures, self._textures + 1
-        handle = HANDLE["SAMPLER"].encode(number, HANDLE["HEADER"].encode(number))
-        buffer = handles + number * _BOUND
-        self.capture.load(headers + number * _POOL_ENTRY, np.array(texture.header(at), "<u4"))
-        self.capture.load(samplers + number * _POOL_ENTRY, np.array(texture.sampler(), "<u4"))
-        self.capture.load(buffer, np.array([handle], "<u4"))
-        self.pb.on("3D").texture_pools(headers, samplers, _POOL_ENTRIES - 1).constants("pixel", 0, buffer, _BOUND)
-        return self
+            self._pools = self.allocate(_POOL_ENTRIES * _POOL_ENTRY), self.allocate(_POOL_ENTRIES * _POOL_ENTRY)
+        headers, samplers = self._pools
+        handles = []
+        for one in textures:
+            number, self._textures = self._textures, self._textures + 1
+            if isinstance(one, Surface):
+                self.wait()
+                texture, address = read_as_texture(one), one.address
+            else:
+                texture, address = one, self.capture.put(one.tobytes(), kind=IMAGE) if at is None else at
+            handles.append(HANDLE["SAMPLER"].encode(number, HANDLE["HEADER"].encode(number)))
+            self.capture.load(headers + number * _POOL_ENTRY, np.array(texture.header(address), "<u4"))
+            self.capture.load(samplers + number * _POOL_ENTRY, np.array(texture.sampler(), "<u4"))
+        self.pb.on("3D").texture_pools(headers, samplers, _POOL_ENTRIES - 1)
+        return self.constants(np.array(handles, "<u4"), slot=0)
 
     def show(
-        self, source: Surface, rectangle: Rectangle, part: tuple[float, float, float, float] | None = None
-    ) -> Self:
-        """Copy a surface, or a part of it, into a rectangle of the target, with its pixels as they are."""
-        self.wait().pb.on("2D").blit(source, self.target, part, rectangle)
+        self, source: Surface, rectangle: Rectangle, part: tuple[float, float, float, float] | None = None,
+        filter: str = "POINT",
+    ) -> Self:  # fmt: skip
+        """Copy a surface, or a part of it, into a rectangle of the target. filter: "POINT" for its pixels as they are,
+        or "BILINEAR"."""
+        self.wait().pb.on("2D").blit(source, self.target, part, rectangle, filter=filter)
         return self.wait()
+
+    def corners(self, rectangle: Rectangle, z: float = 0.5) -> list[tuple[float, ...]]:
+        """Clip coordinates of a rectangle's corners in the order of a strip; z: the depth."""
+        return corners(rectangle, z, self.width, self.height)
 
     # -- the end ------------------------------------------------------------------------------------------------------
     def submit(self, channel: int = 0) -> Self:
@@ -295,6 +442,35 @@ class MaxwellCanvas:
         """The last of `images`."""
         return self.images(**options)[-1]
 
+    def memory(self, address: int, size: int) -> NDArray[np.uint8]:
+        """Replay the recording; bytes of GPU memory after its last frame. What is put after that frame is not there."""
+        from pocketgpu.capture import of_bytes  # replay is not needed to write recordings
+
+        data = b""
+        for frame in of_bytes(self.tobytes()).render():
+            data = frame.machine.memory.read(address, size)
+        return np.frombuffer(data, np.uint8)
+
+
+def read_as_texture(surface: Surface, **options: Any) -> Texture:
+    """The texture that a block-linear surface of `MaxwellCanvas.surface` is: coordinates from 0 to 1, filtered.
+
+    options: others of `pocketgpu.Texture`.
+
+    :raises UsageError: a format that has no texture format of the same bits here.
+    """
+    if surface.format not in _READ:
+        raise UsageError(f"{surface.format} is not read as a texture", hint=f"These are: {', '.join(_READ)}.")
+    texels = np.zeros((surface.height, surface.width, surface.pixel), np.uint8)
+    return Texture(texels, **{"normalized": True, "filter": "linear", **_READ[surface.format], **options})
+
+
+def perspective(angle: float, aspect: float, near: float, far: float) -> Matrix:
+    """The view of a camera at the origin that looks along -z, in the clip space of this GPU: depth 0 at `near`, 1 at
+    `far`. angle: from the lowest to the highest line of the picture in radians. aspect: its width / height."""
+    scale, depth = 1 / math.tan(angle / 2), far / (near - far)
+    return np.array([[scale / aspect, 0, 0, 0], [0, scale, 0, 0], [0, 0, depth, near * depth], [0, 0, -1, 0]])
+
 
 def corners(rectangle: Rectangle, z: float = 0.5, width: int = WIDTH, height: int = HEIGHT) -> list[tuple[float, ...]]:
     """Clip coordinates of a rectangle's corners in the order of a strip; z: the depth."""
@@ -302,3 +478,14 @@ def corners(rectangle: Rectangle, z: float = 0.5, width: int = WIDTH, height: in
     left, right = 2 * x / width - 1, 2 * (x + across) / width - 1
     top, bottom = 1 - 2 * y / height, 1 - 2 * (y + down) / height
     return [(left, top, z, 1.0), (right, top, z, 1.0), (left, bottom, z, 1.0), (right, bottom, z, 1.0)]
+
+
+__all__ = [
+    "BLUE", "CLASSES", "COLORED", "DARK", "HEIGHT", "IMAGE", "LEFT", "LIGHT", "LIT", "MESH", "ORANGE", "RIGHT",
+    "SAMPLE_PLACES", "TEXTURED", "VALUES", "VERTEX", "WIDTH", "Color", "MaxwellCanvas", "Rectangle", "corners",
+    "floats", "perspective", "pixels", "read_as_texture",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

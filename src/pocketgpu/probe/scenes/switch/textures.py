@@ -53,7 +53,7 @@ def _() -> Made:
     texture = Texture(
         np.zeros((slices, rows, columns, 4), np.uint8), "3d", numbers="unorm", normalized=True
     )  # fmt: skip
-    canvas.texture(texture, canvas.capture.put(texels, kind=IMAGE))
+    canvas.texture(texture, at=canvas.capture.put(texels, kind=IMAGE))
     return canvas.shaded(RIGHT, [(u, v, 0.25, 0) for v in (0, 1) for u in (0, 1)], _VOLUME).made()
 
 

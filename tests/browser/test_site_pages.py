@@ -1,0 +1,72 @@
+"""Pages of the site in a browser: the check finds what readers would meet. The front page and the gallery pass it."""
+
+from __future__ import annotations
+
+import os
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.browsing import Browser, watching, without_browser
+from support.house import ROOT
+
+CHECK = runpy.run_path(str(ROOT / "tools" / "check_site.py"))
+pytestmark = [
+    pytest.mark.skipif(bool(without_browser()), reason=without_browser()),
+    pytest.mark.skipif(not CHECK["AXE"].is_file(), reason="axe-core is not installed: npm ci in viewer/"),
+]
+HEAD = '<!doctype html><html lang="en"><head><title>A page</title></head><body><main><h1>A page</h1>'
+BAD = {
+    "colour": '<p style="color: #999; background: #fff">Pale text</p>',
+    "picture": '<img src="data:image/png;base64,iVBORw0KGgo=">',
+    "wide": '<div style="width: 3000px">Wide</div>',
+    "link": '<a href="b.html"></a>',
+    "host": '<p>Text</p><script>fetch("http://127.0.0.2:9/x").catch(() => 0)</script>',
+}
+FOUND = {
+    "colour": "color-contrast",
+    "picture": "image-alt",
+    "wide": "pixels wide",
+    "link": "link-name",
+    "host": "asks http://127.0.0.2:9/x",
+}
+SITE = Path(os.environ.get("POCKETGPU_SITE", ROOT / "build" / "docs"))
+"""Where the site is, if it was built."""
+
+
+def seen(site: Path, pages: list[str], looks: Any = CHECK["LOOKS"]) -> list[str]:
+    return list(CHECK["seen"](site, pages, looks))
+
+
+def test_what_readers_would_meet_is_found(tmp_path: Path) -> None:
+    (tmp_path / "good.html").write_text(HEAD + "<p>Text</p></main>", encoding="utf-8")
+    for name, text in BAD.items():
+        (tmp_path / f"{name}.html").write_text(f"{HEAD}{text}</main>", encoding="utf-8")
+    found = seen(tmp_path, ["good.html", *(f"{name}.html" for name in BAD)], ((1400, "light"),))
+    assert [line.partition(".html")[0] for line in found if not line.startswith("host")] == list(BAD)[:-1]
+    assert any(line.startswith("host") and FOUND["host"] in line for line in found)
+    for name, words in FOUND.items():
+        assert any(line.startswith(name) and words in line for line in found), found
+
+
+def test_wide_code_is_reached_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    """By `site.js`: what does not scroll is no stop of the Tab key."""
+    script = (ROOT / "docs" / "static" / "site.js").as_uri()
+    blocks = "".join(f'<div class="highlight"><pre>{text}</pre></div>' for text in ("short", "wide " * 99))
+    style = "<style>pre { overflow: auto }</style>"
+    page = f'{HEAD}{style}{blocks}</main><script src="{script}"></script>'
+    (tmp_path / "code.html").write_text(page, encoding="utf-8")
+    with watching(browser, viewport={"width": 900, "height": 500}) as watched:
+        watched.spoil()  # a file has another origin
+        watched.page.goto((tmp_path / "code.html").as_uri())
+        stops = "[...document.querySelectorAll('pre')].map(one => one.tabIndex)"
+        assert watched.page.evaluate(stops) == [-1, 0]
+        watched.page.set_viewport_size({"width": 8000, "height": 500})
+        watched.page.wait_for_function(f"{stops}.every(one => one === -1)")
+
+
+@pytest.mark.skipif(not (SITE / "index.html").is_file(), reason="the site is not built: make docs")
+def test_the_front_page_and_a_scene() -> None:
+    scene = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("gallery/3ds/*.html"))[-1]
+    assert seen(SITE, ["index.html", "gallery/index.html", "for/homebrew.html", scene]) == []

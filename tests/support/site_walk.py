@@ -13,7 +13,6 @@ import re
 import runpy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -101,11 +100,12 @@ class Sources:
     def __init__(self, folder: Path, made: Path) -> None:
         self.folder, self._made = folder, made
 
-    @cache
     def made(self, folder: str) -> Path:
-        """The pages that the build generates into a folder of the site, generated elsewhere."""
+        """The pages that the build generates into a folder of the site, generated elsewhere at the first call."""
         place = self._made / folder
-        place.mkdir(parents=True, exist_ok=True)
+        if place.is_dir():
+            return place
+        place.mkdir(parents=True)
         for name in MADE.get(folder, ()):
             with pytest.MonkeyPatch.context() as patch:
                 for path in (self.folder / "extensions", self.folder):

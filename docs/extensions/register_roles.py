@@ -20,8 +20,8 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.nodes import make_refnode
 
 LOGGER = logging.getLogger(__name__)
-RULE = "pocketgpu-rule"
-"""The kind of a reference to a rule: the page of rules has plain anchors, which Sphinx does not collect."""
+KIND = "pocketgpu"
+"""The kind of these references. Sphinx's own kind would show a name as plain text."""
 
 
 class Link(ReferenceRole):
@@ -36,24 +36,26 @@ class Link(ReferenceRole):
         except LookupError as error:
             LOGGER.warning("%s: %s", self.name, error, location=self.get_location(), type="pocketgpu")
             return [text], []
-        kind = {"reftype": RULE} if self.name == "rule" else {"refdomain": "std", "reftype": "ref"}
         link = pending_xref(
-            self.rawtext, text, **kind, reftarget=target, refexplicit=True, refwarn=True, refdoc=self.env.docname
+            self.rawtext, text, reftype=KIND, reftarget=target, refexplicit=True, refwarn=True, refdoc=self.env.docname
         )
         self.set_source_info(link)
         return [link], []
 
 
-def to_rule(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """Resolve a link to a rule, if the page of rules is part of the site."""
-    if node["reftype"] != RULE or RULES_PAGE not in env.found_docs:
+def resolve(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """The link to an anchor, if its page is part of the site. Sphinx does not know the anchors of rules."""
+    if node["reftype"] != KIND:
         return None
-    return make_refnode(app.builder, node["refdoc"], RULES_PAGE, node["reftarget"], content)
+    target = node["reftarget"]
+    rules = (RULES_PAGE if target.startswith("rule-") and RULES_PAGE in env.found_docs else "", target)
+    page, place = env.domains["std"].anonlabels.get(target, rules)
+    return make_refnode(app.builder, node["refdoc"], page, place, content) if page else None
 
 
 def setup(app: Any) -> dict[str, bool]:
     """The extension of Sphinx."""
     for name in ROLES:
         app.add_role(name, Link())
-    app.connect("missing-reference", to_rule)
+    app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -100,13 +100,21 @@ def drawing(parts: Sequence[Part], size: int = 32, first: int = 0, title: str = 
 
 
 def half(parts: Sequence[Part], lo: int) -> str:
-    """The table of 16 bits from `lo` on. It is as high as the one beside it."""
-    row = lo // ROW * ROW
-    height = max((room(part) for part in parts if part.lo < row + ROW and part.hi >= row), default=0.0)
-    style = f' style="--h:{height:g}rem"' if height > LOW else ""
+    """The table of 16 bits from `lo` on. It is as high as the one beside it, where there is one."""
+    own = height(parts, lo, HALF)
+    beside = height(parts, lo // ROW * ROW, ROW)
+    sizes = [f"--{name}:{size:g}rem" for name, size in (("n", own), ("h", beside)) if size > LOW]
+    if own == beside:
+        sizes = sizes[:1]
+    style = f' style="{";".join(sizes)}"' if sizes else ""
     numbers = "".join(f"\n<th>{bit}" for bit in range(lo + HALF - 1, lo - 1, -1))
     cells = "".join(cell for part in parts for cell in _cells(part, lo))
     return f"<table{style}><tr>{numbers}\n<tr>{cells}</table>"
+
+
+def height(parts: Iterable[Part], lo: int, size: int) -> float:
+    """The height that labels of `size` bits from `lo` on need, in rem."""
+    return max((room(part) for part in parts if part.lo < lo + size and part.hi >= lo), default=0.0)
 
 
 def _cells(part: Part, lo: int) -> Iterator[str]:

@@ -34,7 +34,7 @@ def page(content: Page) -> str:
 def section(group: Sequence[Register]) -> Iterator[str]:
     """Everything about one register, or some alike."""
     first, last = group[0], group[-1]
-    yield from (f"({anchor(register)})=" for register in group)
+    yield from (f"({anchor(register)})=" for register in reversed(group))  # the last one becomes that of the section
     title = first.name if len(group) == 1 else f"{first.name} to {last.name}"
     yield from ("", f"## {title}", "", sentence(group))
     yield from ("", *listed(group))

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const MOST = 12;
-  const EXACT = 0, PLACE = 1, START = 2, INSIDE = 3, OTHER = 4, NOTHING = 9;
+  const EXACT = 0, PLACE = 1, BYTE = 2, START = 3, INSIDE = 4, OTHER = 5, NOTHING = 9;
 
   const hex = (number, digits) => "0x" + number.toString(16).toUpperCase().padStart(digits, "0");
   const dashed = (name) => name.toLowerCase().replace(/[._ ]/g, "-");
@@ -20,13 +20,16 @@
     return distance >= 0 && distance < count * step && distance % step < size;
   }
 
+  // Pushbuffers count words, so the byte of a method comes after the words of others.
   function atPlace(value, kind, offset, count = 1, step = 1) {
-    if (offset === undefined || value < 0) return false;
+    if (offset === undefined || value < 0) return NOTHING;
     if (kind.class) {
-      return within(value, offset, count, step, 1) || within(value, 4 * offset, count, 4 * step, 4);
+      if (within(value, offset, count, step, 1)) return PLACE;
+      return within(value, 4 * offset, count, 4 * step, 4) ? BYTE : NOTHING;
     }
     const physical = kind.base + offset * kind.stride;
-    return value === offset || within(value, physical, 1, 4, 4) || within(value, physical + index().user, 1, 4, 4);
+    const found = value === offset || [physical, physical + index().user].some((one) => within(value, one, 1, 4, 4));
+    return found ? PLACE : NOTHING;
   }
 
   // How well a word of the query fits an entry.
@@ -35,7 +38,8 @@
     if (asClass && kind.class === asClass[1]) word = asClass[2];
     word = word.replace(/^gpureg_/, "").replace(/[([]\d+[)\]]$/, "");
     if (word === name || others.includes(word) || others.includes(word.replace(/\d+/, "n"))) return EXACT;
-    if (atPlace(number(word), kind, ...place)) return PLACE;
+    const placed = atPlace(number(word), kind, ...place);
+    if (placed < NOTHING) return placed;
     if (word.length > 1 && name.startsWith(word)) return START;
     if (word.length > 2 && name.includes(word)) return INSIDE;
     return word.length > 2 && others.some((other) => other.includes(word)) ? OTHER : NOTHING;

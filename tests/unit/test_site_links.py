@@ -84,7 +84,7 @@ PAGE = """A
 """
 NAMED = """# B
 
-{register}`TEXUNIT0_DIM` {field}`TEXUNIT0_DIM.width` {register}`NO_SUCH`
+{register}`TEXUNIT0_DIM` {field}`TEXUNIT0_DIM.width` {register}`NO_SUCH` {register}`PPF_FLAGS`
 
 (register-texunit0-dim)=
 ## TEXUNIT0_DIM
@@ -116,9 +116,14 @@ def test_roles_become_links(tmp_path: Path) -> None:
         "b.html#register-texunit0-dim", "b.html#method-b197-set-blend",
         "guides/check.html#rule-shader-no-end", "b.html#choice-texture-levels",
     ]  # fmt: skip
-    assert "the blending" in html and ">GPUREG_TEXUNIT0_DIM<" in html
+    assert "the blending" in html
+    assert len(re.findall(r'<a class="reference internal" href="[^"]*"><code [^>]*><span class="pre">', html)) == 3
+    assert ">GPUREG_TEXUNIT0_DIM<" in html
     html = (tmp_path / "html" / "b.html").read_text(encoding="utf-8")
     assert html.count('href="#register-texunit0-dim"') >= 2
     warnings.seek(0)
     told = [line for line in warnings.read().splitlines() if "toctree" not in line and line]
-    assert len(told) == 1 and "register: the 3DS has no register 'NO_SUCH'" in told[0] and "b.md:3" in told[0]
+    (unknown,) = [line for line in told if "NO_SUCH" in line]
+    (lost,) = [line for line in told if line != unknown]
+    assert "b.md:3" in lost and "reference target not found: register-ppf-flags" in lost, "its page is not there"
+    assert "register: the 3DS has no register 'NO_SUCH'" in unknown and "b.md:3" in unknown

@@ -126,6 +126,7 @@ clean:
 	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
 	rm -rf build dist docs/reference/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf docs/way docs/figures.md
 
 distclean: clean
 	rm -rf $(VENV)

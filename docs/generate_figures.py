@@ -201,9 +201,9 @@ def section(chart: Chart, figures: Sequence[Figure]) -> list[str]:
     caption = f"In {figures[0].unit}; a longer bar is {chart.longer}.{line}"
     lines = [f"## {chart.title}", "", chart.how, "", "What it does not say:", chart.limits, ""]
     lines += [
-        "```{raw} html",
+        ":::{raw} html",
         f'<figure class="drawing">{plot(chart, figures)}<figcaption>{escape(caption)}</figcaption></figure>',
-        "```", "",
+        ":::", "",
     ]  # fmt: skip
     lines += table(figures)
     return lines

@@ -110,6 +110,7 @@ def the_fog(page: Page, way: Followed) -> None:
         f"{register('FOG_COLOR')} has the colour, and {register('FOG_LUT_DATA0')} fills a table of how thick it is at",
         "which depth.",
     )  # fmt: skip
+    page.command(f"regs TEXENV_UPDATE_BUFFER {way.value('TEXENV_UPDATE_BUFFER'):#010x}")
 
 
 def the_tests(page: Page, way: Followed) -> None:
@@ -131,6 +132,7 @@ def the_tests(page: Page, way: Followed) -> None:
         ],
     )  # fmt: skip
     page.say("So the draw paints the lower half of the screen only, and the other two tests are off.")
+    page.command(f"regs SCISSORTEST_DIM {way.value('SCISSORTEST_DIM'):#010x}")
 
 
 def the_depth(page: Page, way: Followed) -> None:
@@ -152,6 +154,7 @@ def the_depth(page: Page, way: Followed) -> None:
         f"{way.text('DEPTH_COLOR_MASK.depth_write')}. So the stored depth stays. {register('DEPTHBUFFER_LOC')} and",
         f"{register('DEPTHBUFFER_FORMAT')} say where depths are and how they are stored.",
     )  # fmt: skip
+    page.command(f"regs DEPTH_COLOR_MASK {way.value('DEPTH_COLOR_MASK'):#010x}")
 
 
 def the_blending(page: Page, way: Followed) -> None:
@@ -274,6 +277,7 @@ def the_display(page: Page, way: Followed) -> None:
         f"Column {X} and {below} pixels from the bottom: {place(base)} + {X} * {stride} + {below} * {shown.size} =",
         f"{place(shown.address)}. This is where the transfer wrote our pixel.",
     )  # fmt: skip
+    page.command("decode scene.ctf.xz f0 --filter 'PDC0*'")
 
 
 def the_scan(page: Page, way: Followed) -> None:

@@ -26,7 +26,7 @@ from pixel_way.writing import (
     word,
 )
 from pocketgpu.builder import gx
-from pocketgpu.facts.gsp import GX_COMMANDS, GX_HEADER
+from pocketgpu.facts.gsp import GX_COMMANDS, GX_HEADER, GX_QUEUE
 from pocketgpu.facts.n3ds.structures import structure
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.pictures import beside
@@ -36,6 +36,8 @@ _SHOWN = (
     "BLEND_FUNC", "DEPTH_COLOR_MASK", "ATTRIBBUFFERS_LOC", "NUMVERTICES", "DRAWARRAYS",
 )  # fmt: skip
 """Registers whose words the page lists."""
+GX_SLOT = 32
+"""Bytes of a GX command: eight words."""
 _FIELDS = {
     "TEXENV0_SOURCE": ("rgb0", "rgb1", "rgb2"), "TEXENV0_COMBINER": ("rgb",),
     "TEXUNIT0_PARAM": ("mag_filter", "wrap_t", "wrap_s"),
@@ -81,6 +83,11 @@ def the_call(page: Page, way: Followed) -> None:
         "*gsp*, the part of the system software for graphics. A GX command has eight words. This one says: run the",
         f"command list at {place(address)}. The program knows this place by another address, {word(words[1])}, because",
         "each program has a view of memory of its own; gsp translates.",
+    )  # fmt: skip
+    slots, count = GX_QUEUE["slots"], GX_QUEUE["slots"].size // GX_SLOT
+    page.say(
+        f"The queue of the first program begins at byte {GX_QUEUE.start(0):#x} of the shared memory. It has room for",
+        f"{count} commands of {GX_SLOT} bytes each, from byte {slots.offset} of the queue on.",
     )  # fmt: skip
     command = next(one for one in GX_COMMANDS if one.id == GX_HEADER["id"].raw(words[0]))
     names = ["header: command " + command.name, *(one.name for one in command.words)]
@@ -224,8 +231,8 @@ def the_clipping(page: Page, way: Followed) -> None:
     page.say(
         "w tells how far away from the camera a corner is. A corner with w below 0 is behind the camera, as vertex",
         f"{whole(beyond)} is here, and cannot be shown. The GPU cuts such triangles off at the border of what can be",
-        f"seen. This is *clipping*. What is left of our triangle has four corners, so it becomes {len(way.parts)}",
-        "triangles.",
+        f"seen. This is *clipping*. What is left of our triangle has {len(way.parts) + 2} corners, so it becomes",
+        f"{len(way.parts)} triangles.",
     )  # fmt: skip
     width, height = (float(known(f"VIEWPORT_{side}")["value"].decode(way.value(f"VIEWPORT_{side}")))
                      for side in ("WIDTH", "HEIGHT"))  # fmt: skip
@@ -278,6 +285,7 @@ def the_raster(page: Page, way: Followed) -> None:
         "What is left of the triangle after clipping, in a shade for each of the triangles that it became. It is the "
         "part of the water that is nearest to the camera.",
     )  # fmt: skip
+    page.command(f"why scene.ctf.xz {way.draw.address}")
 
 
 def the_inputs(page: Page, way: Followed) -> None:

@@ -164,6 +164,7 @@ def the_output(page: Page, way: Followed) -> None:
     page.say(
         f"So {colour(bytes.fromhex(before))} of the clear becomes {colour(bytes.fromhex(after))} of the ground.",
     )  # fmt: skip
+    page.command(f"why scene.mxcap.zip {way.ground.pixel}")
 
 
 def the_macro(page: Page, way: Followed) -> None:

@@ -182,6 +182,7 @@ def the_constants(page: Page, way: Followed) -> None:
         f"*handle* of a texture, which is no float: {word(way.texture.handle)}. Its lower 20 bits are the number of a",
         f"texture header, {way.texture.number}, the upper ones that of a sampler, {way.texture.handle >> 20}.",
     )  # fmt: skip
+    page.command(f"decode scene.mxcap.zip {way.draw.address} --filter 'LOAD_CONSTANT*'")
 
 
 def the_vertices(page: Page, way: Followed) -> None:
@@ -301,6 +302,7 @@ def the_raster(page: Page, way: Followed) -> None:
         "A part of the screen in grey with one small triangle in a bright colour; the pixel is marked inside of it",
         "The pixels that the triangle covers, in a part of the screen.",
     )  # fmt: skip
+    page.command(f"why scene.mxcap.zip {way.draw.address}")
 
 
 def the_inputs(page: Page, way: Followed) -> None:
@@ -339,3 +341,4 @@ def the_inputs(page: Page, way: Followed) -> None:
         "first steps for our fragment are:",
     )  # fmt: skip
     some_steps(page, list(way.pixel_trace)[:4])
+    page.command(f"shader step scene.mxcap.zip {way.ground.pixel} --to 3")

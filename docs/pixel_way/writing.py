@@ -139,10 +139,8 @@ class Page:
 
     def drawing(self, svg: str, caption: str) -> None:
         """A drawing, with a caption below."""
-        self.lines += [
-            "```{raw} html", f'<figure class="drawing" tabindex="0">{svg}<figcaption>{escape(caption)}</figcaption></figure>',
-            "```", "",
-        ]  # fmt: skip
+        figure = f"{svg}<figcaption>{escape(caption)}</figcaption>"
+        self.lines += [":::{raw} html", f'<figure class="drawing" tabindex="0">{figure}</figure>', ":::", ""]
 
     def links(self, names: Iterable[str]) -> None:
         """The registers that this stage reads."""

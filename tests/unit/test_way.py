@@ -106,6 +106,7 @@ def test_all_stages_are_there_in_their_order(folder: Path, console: str) -> None
     assert [int(number) for number, _ in heads] == list(range(1, len(heads) + 1))
     for name in STAGES[console]:
         assert len(part(text, name).split()) > 40, name
+        assert [block.kind for block in blocks(part(text, name))].count("sh") == 1, f"{name} has no command"
 
 
 @pytest.mark.parametrize("console", CONSOLES)

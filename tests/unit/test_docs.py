@@ -48,6 +48,7 @@ PAGES = [
 
 # Files that an example of a page makes, outside of build/.
 MADE_LATER = {
+    "docs/contributing/scene.md": {"gallery/3ds/half_transparent.py"},
     "docs/guides/homebrew-ci.md": {"candidates/"},
     "docs/guides/ci.md": {"pocketgpu-report/", "candidates/", "outside/"},
 }

@@ -89,6 +89,7 @@ CONF: dict[str, Any] = {
     "within_subsection_order": "gallery.Listed",
     "image_scrapers": ("gallery.scrape",),
     "reset_modules": ("gallery.renew_folder",),
+    "run_stale_examples": True,  # a scene that is as it was may draw something else with other code
     "show_memory": own_folder,
     "thumbnail_size": THUMBNAIL,
     "notebook_extensions": set(),
@@ -234,6 +235,16 @@ def _add_strip(app: Any) -> None:
     app.add_directive("gallery-strip", Strip)
 
 
+def prune(site: Path) -> None:
+    """Remove pages of scenes that are no more; sphinx-gallery leaves them where an earlier build has put them."""
+    for console in CONSOLES:
+        for page in (site / "gallery" / console).glob("*.rst"):
+            if page.stem not in ("index", *order(console)):
+                pictures = page.parent.glob(f"images/**/sphx_glr_{page.stem}_[0-9t][0-9h][0-9u]*")  # 001, thumb
+                for file in (*page.parent.glob(f"{page.stem}.*"), *pictures):
+                    file.unlink()
+
+
 def _end(app: Any, exception: Exception | None) -> None:
     own_folder.leave()
 
@@ -241,6 +252,7 @@ def _end(app: Any, exception: Exception | None) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """The extension of Sphinx."""
     _add_strip(app)
+    prune(Path(app.srcdir))
     app.connect("source-read", _arrange)
     app.connect("html-page-context", _without_scripts)
     app.connect("build-finished", _end)

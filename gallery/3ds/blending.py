@@ -13,7 +13,7 @@ from pocketgpu.pictures import beside
 y, x = (np.mgrid[:64, :64] + 0.5) / 32 - 1
 spot = np.full((64, 64, 4), 255, np.uint8)
 spot[..., 3] = np.clip(1.2 - 1.2 * np.hypot(x, y), 0, 1) * 255
-GROUND = [(16, 20, 48, 255), (84, 92, 116, 255), (160, 160, 168, 255), (236, 232, 220, 255)]
+GROUND = [(16, 20, 48), (84, 92, 116), (160, 160, 168), (236, 232, 220)]
 COLORS = [(255, 64, 64, 255), (64, 224, 96, 255), (80, 112, 255, 255)]
 MODES = {
     "one, zero": ("one", "zero"),
@@ -30,14 +30,16 @@ address = canvas.capture.put_texture(spot)
 view = Box(100, 50, 300, 190)
 for mode in MODES.values():
     for number, color in enumerate(GROUND):
-        canvas.fill(view.part(0, 1, number, 4), color)
+        canvas.fill(view.part(0, 1, number, 4), (*color, 255))
     canvas.list.write("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=0)
     canvas.list.blend(*mode).texture(0, address, 64, 64, wrap="clamp to edge")
     for number, color in enumerate(COLORS):
-        canvas.list.combiner(0, ("modulate", "texture 0", "constant"), ("replace", "texture 0"), color=color)
+        tinted = ("modulate", "texture 0", "constant")
+        canvas.list.combiner(0, tinted, ("replace", "texture 0"), color=color)
         canvas.quad(Box(110 + 45 * number, 75, 200 + 45 * number, 165))
     canvas.end_frame()
-beside([picture.crop(view) for picture in canvas.images()], [*MODES], columns=4).save("blending.png")
+pictures = [picture.crop(view) for picture in canvas.images()]
+beside(pictures, [*MODES], columns=4).save("blending.png")
 
 # %%
 # The last step of a fragment mixes its colour (source) with that of the target (destination). Both are multiplied by

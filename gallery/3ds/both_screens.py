@@ -32,6 +32,7 @@ def draw(canvas, left, top, width):  # what a screen shows of the plane of both
         clip = np.column_stack([1 - (250 - y - top) / 120, 1 - (200 + x - left) / (width / 2), -z / 600 - 0.5])
         canvas.draw_vertices(clip, colors, (0, 0, 1), indices=indices)
 
+
 canvas = Canvas((10, 12, 28, 255))
 draw(canvas, 0, 0, 400)
 canvas.submit()
@@ -49,9 +50,9 @@ console.save("both_screens.png")
 
 # %%
 # There is one GPU for two screens. A program draws the scene twice, into a target of 240 x 400 pixels and into one of
-# 240 x 320, as memory lies on its side. Only the place of the middle differs: 30 pixels of the scene are hidden
-# behind the hinge, and the lower screen is 40 pixels narrower on each side. :register:`FRAMEBUFFER_DIM` and the
-# viewport (:register:`VIEWPORT_WIDTH`, :register:`VIEWPORT_HEIGHT`) change between the draws; the second one takes
-# the depth buffer of the first, which is filled with 0 in between. Each picture goes to a framebuffer by a display
-# transfer, and each screen has a display controller: the upper one reads from :register:`PDC0_ADDRESS_A0`, the lower
-# one from :register:`PDC1_ADDRESS_A0`. Both show a new picture from their next frame on.
+# 240 x 320, as memory lies on its side. Only the place of the middle differs: 30 lines of the scene are lost in the
+# hinge, and the lower screen is 40 pixels narrower on each side. :register:`FRAMEBUFFER_DIM` and the viewport
+# (:register:`VIEWPORT_WIDTH`, :register:`VIEWPORT_HEIGHT`) change between the draws; the second one takes the depth
+# buffer of the first, which is filled with 0 in between. Each picture goes to a framebuffer by a display transfer,
+# and each screen has a display controller: the upper one reads from :register:`PDC0_ADDRESS_A0`, the lower one from
+# :register:`PDC1_ADDRESS_A0`. Both show a new picture from their next frame on.

@@ -12,9 +12,11 @@ from pocketgpu.pictures import beside
 
 y, x = (np.mgrid[:128, :128] + 0.5) / 64 - 1
 turned = np.zeros((128, 128, 4), np.uint8)
-turned[..., 0], turned[..., 1] = 127.5 + 127.5 * np.stack([y, x]) / np.hypot(x, y)  # tangents of circles
+# Tangents of circles.
+turned[..., 0], turned[..., 1] = 127.5 + 127.5 * np.stack([y, x]) / np.hypot(x, y)
 turned[..., 2], turned[..., 3] = 128, 255 * (np.hypot(x, y) < 0.96)
-signed = np.concatenate([np.arange(128), np.arange(-128, 1)]) / 128  # inputs of a table from -1 to 1, in its order
+# Inputs of a table from -1 to 1, in its order.
+signed = np.concatenate([np.arange(128), np.arange(-128, 1)]) / 128
 canvas = Canvas()
 STREAK = np.exp(-((signed / 0.25) ** 2))  # bright where the tangent is across
 GLOSS = (np.arange(257) / 256) ** 40
@@ -26,7 +28,9 @@ VARIANTS = {
 for product, mode, table in VARIANTS.values():
     canvas.clear()
     canvas.texture(turned, wrap="clamp to edge")
-    canvas.lighting({"D0": table}, inputs={"d0": product}, bump_mode=mode, ambient=(40, 44, 52))
+    canvas.lighting(
+        {"D0": table}, inputs={"d0": product}, bump_mode=mode, ambient=(40, 44, 52)
+    )
     canvas.list.write("LIGHTING_LUTINPUT_ABS", d0=product == "cos phi")
     canvas.list.combiner(1, ("replace", "previous stage"), ("replace", "texture 0"))
     canvas.list.write("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=127)

@@ -27,7 +27,8 @@ for mode, source in (("none", None), ("bump map", None), ("none", "texture 0")):
     canvas.mesh(ball, translation(0.3, -0.1, 0.2))
     canvas.end_frame()
 pictures = [picture.crop((110, 30, 290, 210)) for picture in canvas.images()]
-beside(pictures, ["bump_mode = none", "bump_mode = bump map", "the map"]).save("bump_mapping.png")
+LABELS = ["bump_mode = none", "bump_mode = bump map", "the map"]
+beside(pictures, LABELS).save("bump_mapping.png")
 
 # %%
 # With ``bump_mode`` in :register:`LIGHTING_CONFIG0` a texture unit gives the normal of each fragment: red, green and

@@ -24,7 +24,8 @@ for reader in (1, 2):
 
 pictures, labels = [], []
 for delay in ("one-stage", "none"):
-    for reader, picture in enumerate(canvas.images(switches={"combiner.buffer_delay": delay}), 1):
+    images = canvas.images(switches={"combiner.buffer_delay": delay})
+    for reader, picture in enumerate(images, 1):
         pictures.append(picture.crop((90, 20, 310, 220)))
         labels.append(f"{delay}: stage {reader} reads")
 beside(pictures, labels).save("combiner_buffer.png")

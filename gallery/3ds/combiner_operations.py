@@ -11,8 +11,8 @@ from pocketgpu.builder import Box, Canvas, patterns
 from pocketgpu.pictures import beside
 
 y, x = (np.mgrid[:64, :64] + 0.5) / 32 - 1
-RAINBOW = ((255, 64, 64), (255, 220, 48), (64, 220, 96), (48, 180, 255), (176, 80, 255), (255, 64, 64))
-wheel = patterns.ramp(np.arctan2(y, x) / (2 * np.pi) + 0.5, [(*color, 255) for color in RAINBOW])
+RAINBOW = [(255, 64, 64), (255, 220, 48), (64, 220, 96), (48, 180, 255), (176, 80, 255)]
+wheel = patterns.ramp(np.arctan2(y, x) / (2 * np.pi) + 0.5, [*RAINBOW, RAINBOW[0]])
 wheel[np.hypot(x, y) > 0.92] = (32, 32, 40, 255)
 BLACK, WHITE = (0, 0, 0, 1), (1, 1, 1, 1)
 

@@ -9,8 +9,11 @@ from pocketgpu.builder import Canvas, patterns, shapes
 from pocketgpu.builder.matrices import rotation
 from pocketgpu.pictures import beside
 
-STONE = patterns.ramp(patterns.noise(64, 8, 2), [(84, 78, 84, 255), (160, 148, 140, 255), (206, 194, 178, 255)])
-MOSS = patterns.ramp(patterns.noise(64, 4, 2, seed=5) * 5 - 2.2, [(0, 0, 0, 255), (255, 255, 255, 255)])
+GREYS = [(84, 78, 84), (160, 148, 140), (206, 194, 178)]
+STONE = patterns.ramp(patterns.noise(64, 8, 2), GREYS)
+SPOTS = patterns.noise(64, 4, 2, seed=5) * 5 - 2.2
+MOSS = patterns.ramp(SPOTS, [(0, 0, 0), (255, 255, 255)])
+GLOSS = [(n / 256) ** 24 for n in range(257)]
 STAGES = {
     "0: replace": ("replace", "texture 0"),
     "1: interpolate": ("interpolate", "constant", "previous stage", ("texture 1", "red")),
@@ -24,10 +27,11 @@ for count in range(1, len(STAGES) + 1):
     canvas.clear()
     canvas.list.depth("greater")
     canvas.list.texture(0, stone, 64, 64).texture(1, moss, 64, 64)
-    canvas.lighting({"D0": [(n / 256) ** 24 for n in range(257)]}, inputs={"d0": "N.H"}, ambient=(70, 64, 90))
+    canvas.lighting({"D0": GLOSS}, inputs={"d0": "N.H"}, ambient=(70, 64, 90))
     canvas.light(0, (3, 5, 5), diffuse=(200, 190, 160), specular=(220, 220, 200))
     for stage, operation in enumerate([*STAGES.values()][:count]):
-        canvas.list.combiner(stage, operation, ("replace", "texture 0"), color=(66, 112, 40, 255))
+        alpha = ("replace", "texture 0")
+        canvas.list.combiner(stage, operation, alpha, color=(66, 112, 40, 255))
     canvas.mesh(ring, rotation((1, 0.3, 0), -0.6))
     canvas.end_frame()
 pictures = [picture.crop((85, 20, 315, 220)) for picture in canvas.images()]

@@ -12,15 +12,18 @@ from pocketgpu.builder.matrices import look_at, rotation, translation
 from pocketgpu.pictures import beside
 
 t, s = 1 - (np.mgrid[:256, :256] + 0.5) / 128  # of the texels of a side, top row first
-s, one, faces = -s, 1 + 0 * s, []
-for x, y, z in ((one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t, one), (-s, -t, -one)):
+s, i, faces = -s, 1 + 0 * s, []
+SIDES = ((i, -t, -s), (-i, -t, s), (s, i, t), (s, -i, -t), (s, -t, i), (-s, -t, -i))
+for x, y, z in SIDES:
     up = y / np.sqrt(x * x + y * y + z * z)
-    face = patterns.ramp(up * 1.6, [(255, 226, 180, 255), (130, 190, 240, 255), (40, 96, 190, 255)])
+    face = patterns.ramp(up * 1.6, [(255, 226, 180), (130, 190, 240), (40, 96, 190)])
     ground = sum(np.floor(c / np.minimum(y, -0.02)) for c in (x, z))
-    face[up < 0] = (1 - 0.35 * (ground % 2) * np.clip(-6 * up, 0, 1))[up < 0, None] * (110, 150, 90, 255)
+    bright = 1 - 0.35 * (ground % 2) * np.clip(-6 * up, 0, 1)
+    face[up < 0] = bright[up < 0, None] * (110, 150, 90, 255)
     face[(up > 0) & (up < 0.1 + 0.08 * np.sin(6 * np.arctan2(x, z)))] = (92, 84, 120, 255)
     faces.append(face)
-AROUND = "dp3 o2.x, c12, r6\ndp3 o2.y, c13, r6\ndp3 o2.z, c14, r6\nend\n"  # from the eye's directions to the world's
+# From the eye's directions to the world's.
+AROUND = "dp3 o2.x, c12, r6\ndp3 o2.y, c13, r6\ndp3 o2.z, c14, r6\nend\n"
 SKY = assemble(f"{meshes.OUTPUTS}{meshes.PLACE}mov r6, r0\n{AROUND}")
 MIRROR = assemble(f"""{meshes.OUTPUTS}{meshes.PLACE}{meshes.NORMAL}
     dp3 r5, r2, r0               ; the direction from the eye, reflected
@@ -40,15 +43,16 @@ canvas.list.uniforms(12, np.linalg.inv(look_at(eye, (0, 0.1, 0)))[:3])
 canvas.mesh(shapes.cube(20), translation(*eye), program=SKY)
 canvas.list.depth("greater")
 canvas.mesh(shapes.sphere(0.9, 64, 32), translation(-1, 0, 0), program=MIRROR)
-canvas.mesh(shapes.torus(0.8, 0.3, 64, 32), translation(1.2, 0, 0) @ rotation((1, 1, 0), 0.6), program=MIRROR)
+place = translation(1.2, 0, 0) @ rotation((1, 1, 0), 0.6)
+canvas.mesh(shapes.torus(0.8, 0.3, 64, 32), place, program=MIRROR)
 beside([canvas.image()], scale=2).save("cube_map.png")
 
 # %%
 # With type = ``cube`` in :register:`TEXUNIT0_PARAM` texture unit 0 takes texture coordinate 0 as a direction: its
 # largest component chooses one of six faces, the other two divided by it the place on it. The first face is at
 # :register:`TEXUNIT0_ADDR`, the others at :register:`TEXUNIT0_ADDR2` to :register:`TEXUNIT0_ADDR6`, all of one size
-# and format. The landscape behind is the map itself, drawn on a large cube around the eye. For ball and ring the
-# vertex program works out the normal from the quaternion, reflects the direction from the eye in it, and turns it
-# into the world; between vertices the direction is interpolated, and its length doesn't matter. Faces have to fit at
-# their edges, as each one is filtered alone: there may be a line where two meet. Reflections don't show other shapes,
-# only the map.
+# and format. The landscape in the background is the map itself, drawn on a large cube around the eye. For ball and
+# ring the vertex program works out the normal from the quaternion, reflects the direction from the eye in it, and
+# turns it into the world; between vertices the direction is interpolated, and its length doesn't matter. Faces have
+# to fit at their edges, as each one is filtered alone: there may be a line where two meet. Reflections don't show
+# other shapes, only the map.

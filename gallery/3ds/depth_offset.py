@@ -9,8 +9,8 @@ from pocketgpu.builder import Canvas, patterns, shapes
 from pocketgpu.builder.matrices import rotation, translation
 from pocketgpu.pictures import beside
 
-WALL = patterns.ramp(patterns.bricks(64), [(96, 84, 80, 255), (150, 128, 116, 255)])
-POSTER = patterns.checks(64, 4, [(250, 214, 90, 255), (214, 60, 64, 255)])
+WALL = patterns.ramp(patterns.bricks(64), [(96, 84, 80), (150, 128, 116)])
+POSTER = patterns.checks(64, 4, [(250, 214, 90), (214, 60, 64)])
 wall = shapes.tiled(shapes.plane(8, 5, 5, 3), 8, 5)
 turn = rotation((0, 1, 0), 0.5)
 

@@ -2,7 +2,7 @@
 The colour table of a screen
 ============================
 
-One framebuffer behind four tables: as it is, with a gamma of 1.8, inverted, and with four levels a channel.
+One framebuffer through four tables: as it is, with a gamma of 1.8, inverted, and with four levels a channel.
 """
 
 import numpy as np

@@ -25,11 +25,13 @@ for table in TABLES.values():
     canvas.clear()
     canvas.camera((0.9, 2.4, 9), (0.2, 1.5, 0), near=NEAR, far=FAR)
     canvas.list.depth("greater")
-    canvas.texture(patterns.checks(64, 2, [(96, 104, 84, 255), (128, 132, 100, 255)]))
+    canvas.texture(patterns.checks(64, 2, [(96, 104, 84), (128, 132, 100)]))
     if table is not None:
-        canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="fog").write("FOG_COLOR", r=226, g=170, b=140)
+        canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="fog")
+        canvas.list.write("FOG_COLOR", r=226, g=170, b=140)
         canvas.list.fog_table(table)
-    canvas.mesh(shapes.tiled(shapes.plane(80, 80), 20, 20), rotation((1, 0, 0), -np.pi / 2))
+    floor = shapes.tiled(shapes.plane(80, 80), 20, 20)
+    canvas.mesh(floor, rotation((1, 0, 0), -np.pi / 2))
     canvas.lighting(ambient=(50, 44, 80))
     canvas.light(0, (3, 2, 2), diffuse=(120, 96, 150), directional=True)
     for z in range(4, -30, -4):

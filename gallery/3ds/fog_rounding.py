@@ -22,15 +22,18 @@ vertices[:, 2] = hills * np.clip(np.abs(vertices[:, 0]) / 16, 0.05, 1)  # a vall
 canvas = Canvas((236, 206, 190, 255))
 canvas.camera((0, 4, 30), (0, 3, 0), near=NEAR, far=FAR)
 canvas.list.depth("greater")
-canvas.texture(patterns.checks(64, 2, [(40, 84, 60, 255), (72, 120, 60, 255)]))
-canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="fog").write("FOG_COLOR", r=236, g=206, b=190)
+canvas.texture(patterns.checks(64, 2, [(40, 84, 60), (72, 120, 60)]))
+canvas.list.write("TEXENV_UPDATE_BUFFER", fog_mode="fog")
+canvas.list.write("FOG_COLOR", r=236, g=206, b=190)
 canvas.list.fog_table(np.exp(-distance / 32))
 canvas.mesh(shapes.tiled((vertices, indices), 16, 16), rotation((1, 0, 0), -np.pi / 2))
 
 VALUES = ["truncate", "float"]
 pictures = [canvas.image(switches={"fog.arithmetic": value}) for value in VALUES]
-differ = ImageChops.difference(*pictures).convert("L").point(lambda value: 255 * (value > 0))
-beside([*pictures, differ], [f"fog.arithmetic = {value}" for value in VALUES] + ["different"]).save("fog_rounding.png")
+grey = ImageChops.difference(*pictures).convert("L")
+pictures.append(grey.point(lambda value: 255 * (value > 0)))
+labels = [*(f"fog.arithmetic = {value}" for value in VALUES), "different"]
+beside(pictures, labels).save("fog_rounding.png")
 
 # %%
 # Fog mixes two colours, share x colour + (1 - share) x fog, and the result is seldom a whole number of 255. What the
@@ -39,4 +42,5 @@ beside([*pictures, differ], [f"fog.arithmetic = {value}" for value in VALUES] + 
 # ``switches=`` of ``Canvas.image`` or ``--set`` of the commands takes the other value. No eye sees the difference of
 # one step of 255, but a comparison of pictures does: white pixels have it, about half of the ground, in waves where
 # the share passes the next step. The sky is the clear colour and was never drawn. Fog is set up in
-# :register:`TEXENV_UPDATE_BUFFER`, :register:`FOG_COLOR` and the table behind :register:`FOG_LUT_INDEX`.
+# :register:`TEXENV_UPDATE_BUFFER`, :register:`FOG_COLOR` and the table, through :register:`FOG_LUT_INDEX` and
+# :register:`FOG_LUT_DATA0`.

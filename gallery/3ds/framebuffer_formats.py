@@ -39,8 +39,8 @@ beside([draw(format) for format in formats], formats, columns=2).save("framebuff
 # %%
 # :register:`COLORBUFFER_FORMAT` says how a colour is stored in a render target. RGBA8 has 256 levels of each channel
 # in four bytes. The others have two bytes: RGB565 has 32 levels of red and blue and 64 of green, RGB5A1 has 32 of
-# each and one bit of alpha, RGBA4 has 16. Colours are rounded to the format when a pixel is written, and each blend
-# reads the rounded colour back, so that a second layer adds to the error: the glow around the sun is a layer over the
-# sky. The hardware does not dither. In return a draw moves half the bytes, and a picture fits into half of the 6 MiB
-# of video memory. A display transfer brings the picture to the screen; :register:`PPF_FLAGS` has formats of its own
-# for both sides. Screens expand 5 and 6 bits to 8: the choice :choice:`display.expand` says how.
+# each and one bit of alpha, RGBA4 has 16. The lowest bits of a colour are lost when a pixel is written, and each
+# blend reads the coarser colour back, so that a second layer adds to the error: the glow around the sun is a layer
+# over the sky. The hardware does not dither. In return a draw moves half the bytes, and a picture fits into half of
+# the 6 MiB of video memory. A display transfer brings the picture to the screen; :register:`PPF_FLAGS` has formats of
+# its own for both sides. Screens expand 5 and 6 bits to 8: the choice :choice:`display.expand` says how.

@@ -12,8 +12,9 @@ from pocketgpu.builder.matrices import translation
 from pocketgpu.pictures import beside
 
 x = np.arange(257) / 256
-TABLES = {"fresnel = none": x, "1 - N.V": 1 - x, "(1 - N.V) ^ 3": (1 - x) ** 3, "a step": (x < 0.6) * 1.0}
-wall = patterns.checks(64, 8, [(226, 214, 190, 255), (150, 96, 84, 255)])
+TABLES = {"fresnel = none": x, "1 - N.V": 1 - x, "(1 - N.V) ^ 3": (1 - x) ** 3}
+TABLES["a step"] = x < 0.6
+wall = patterns.checks(64, 8, [(226, 214, 190), (150, 96, 84)])
 
 canvas = Canvas()
 for name, table in TABLES.items():
@@ -23,7 +24,8 @@ for name, table in TABLES.items():
     canvas.list.write("FACECULLING_CONFIG", mode="back (clockwise)")
     canvas.list.depth("greater").blend("source alpha", "1 - source alpha")
     kind = "none" if name == "fresnel = none" else "primary alpha"
-    canvas.lighting({"D0": x**60, "FR": table}, inputs={"fr": "N.V"}, ambient=(60, 120, 130), fresnel=kind)
+    tables = {"D0": x**60, "FR": table}
+    canvas.lighting(tables, inputs={"fr": "N.V"}, ambient=(60, 120, 130), fresnel=kind)
     canvas.light(0, (-3, 4, 5), diffuse=(60, 110, 120), specular=(255, 255, 255))
     canvas.mesh(shapes.sphere(0.85, 64, 32), translation(0, 0, 0.6))
     canvas.end_frame()

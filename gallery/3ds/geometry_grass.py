@@ -42,12 +42,12 @@ def draw(time):
 animate([draw(time) for time in np.arange(12) / 24], "geometry_grass.webp", milliseconds=90)
 
 # %%
-# With :register:`GEOSTAGE_CONFIG` switched on, the fourth shader unit runs a geometry program between the vertex
-# program and the rasteriser. In mode "point" of :register:`GSH_MISC0` it starts as soon as the outputs of the vertex
-# program fill its input registers, here two of one vertex: the foot of a blade, and its lean, height, width and hue.
-# The program has to make each vertex: SETEMIT chooses one of four buffers (:choice:`geometry.emit_buffers`), EMIT
-# stores the output registers in it, and with the flag "prim" a triangle of the first three buffers goes on. A strip
-# needs no vertex twice, as a buffer keeps its vertex; the flag "inv" turns every second triangle round. The
+# With :register:`GEOSTAGE_CONFIG` switched on, one of the four shader units runs a geometry program between the
+# vertex program and the rasteriser. In mode "point" of :register:`GSH_MISC0` it starts as soon as the outputs of the
+# vertex program fill its input registers, here two of one vertex: the foot of a blade, and its lean, height, width
+# and hue. The program has to make each vertex: SETEMIT chooses one of four buffers (:choice:`geometry.emit_buffers`),
+# EMIT stores the output registers in it, and with the flag "prim" a triangle of the first three buffers goes on. A
+# strip needs no vertex twice, as a buffer keeps its vertex; the flag "inv" turns every second triangle round. The
 # rasteriser gets what :register:`GSH_OUTMAP_MASK` names. So 700 points of 32 bytes become 5600 triangles, and the
 # wind is one number of each point. Booleans, integers and 96 float uniforms of this unit are its own, such as
 # :register:`GSH_INTUNIFORM_I0`.

@@ -13,10 +13,11 @@ from pocketgpu.pictures import beside
 y, x = (np.mgrid[:64, :64] + 0.5) / 32 - 1
 disc = np.full((64, 64, 4), 255, np.uint8)
 disc[np.hypot(x, y) > 0.95] = 0
-HUES = [(20, 24, 60, 255), (70, 110, 200, 255), (255, 236, 200, 255)]
+HUES = [(20, 24, 60), (70, 110, 200), (255, 236, 200)]
 ramp = patterns.ramp(np.tile(np.arange(64) / 63, (8, 1)), HUES)
 COLORS = [(255, 0, 0, 255), (255, 255, 255, 255), (0, 160, 96, 255)]
-OPERATIONS = ["copy", "invert", "xor", "and", "or", "copy inverted", "nand", "and inverted"]
+OPERATIONS = ["copy", "invert", "xor", "and"]
+OPERATIONS += ["or", "copy inverted", "nand", "and inverted"]
 
 canvas = Canvas()
 ground, address = canvas.capture.put_texture(ramp), canvas.capture.put_texture(disc)
@@ -27,12 +28,15 @@ for operation in OPERATIONS:
     canvas.quad(view)
     canvas.list.texture(0, address, 64, 64, wrap="clamp to edge", filter="nearest")
     canvas.list.write("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=0)
-    canvas.list.write("COLOR_OPERATION", blend_enable=False, line_config=0xE4).write("LOGIC_OP", op=operation)
+    canvas.list.write("COLOR_OPERATION", blend_enable=False, line_config=0xE4)
+    canvas.list.write("LOGIC_OP", op=operation)
     for number, color in enumerate(COLORS):
-        canvas.list.combiner(0, ("replace", "constant"), ("replace", "texture 0"), color=color)
+        alpha = ("replace", "texture 0")
+        canvas.list.combiner(0, ("replace", "constant"), alpha, color=color)
         canvas.quad(Box(110 + 45 * number, 75, 200 + 45 * number, 165))
     canvas.end_frame()
-beside([picture.crop(view) for picture in canvas.images()], OPERATIONS, columns=4).save("logic_operations.png")
+pictures = [picture.crop(view) for picture in canvas.images()]
+beside(pictures, OPERATIONS, columns=4).save("logic_operations.png")
 
 # %%
 # :register:`COLOR_OPERATION` decides between blending and a logic operation (``blend_enable`` = 0), which combines

@@ -36,5 +36,5 @@ beside(pictures, labels, columns=3, scale=6).save("memory_fill.png")
 # it writes the low byte of the value first and repeats it up to the end. So the width has to be that of the format.
 # If three bytes are read as four, a pixel begins at another byte of the value each time, and the colours come round
 # after three pixels; two bytes read as four are two equal halves, which is one wrong colour. Stripes of two to four
-# colours in a cleared buffer tell of a wrong width. How a fill of 24 bits ends when the length is no multiple of
+# colours in a cleared buffer show a wrong width. How a fill of 24 bits ends when the length is no multiple of
 # three is a choice: :choice:`fill.tail_24`.

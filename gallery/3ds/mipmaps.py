@@ -11,8 +11,9 @@ from pocketgpu.builder import Canvas, patterns, shapes
 from pocketgpu.builder.matrices import rotation
 from pocketgpu.pictures import beside
 
-DARK = [(40, 60, 96, 255), (120, 40, 52, 255), (36, 92, 60, 255), (104, 84, 24, 255)]  # of levels 0 to 3
-levels = [patterns.checks(64 >> n, 8, [(236, 230, 216, 255), color]) for n, color in enumerate(DARK)]
+COLORS = [(40, 60, 96), (120, 40, 52), (36, 92, 60), (104, 84, 24)]  # of levels 0 to 3
+LIGHT = (236, 230, 216)
+levels = [patterns.checks(64 >> n, 8, [LIGHT, color]) for n, color in enumerate(COLORS)]
 floor = shapes.tiled(shapes.plane(60, 60), 14, 14)
 VARIANTS = {
     "level 0 only": {"levels": 1},

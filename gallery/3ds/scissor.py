@@ -18,7 +18,7 @@ for mode in MODES:
     canvas.list.depth("greater")
     canvas.lighting({"D0": [(n / 256) ** 30 for n in range(257)]}, ambient=(60, 40, 70))
     canvas.light(0, (2, 4, 5), diffuse=(190, 90, 120), specular=(255, 230, 230))
-    # The target is 240 wide and 400 high: its x is counted from the screen's lower edge, its y from the right one.
+    # The target is 240 wide: its x counts from the screen's lower edge, its y from the right.
     canvas.list.scissor(240 - BOTTOM, 400 - RIGHT, 239 - TOP, 399 - LEFT, mode=mode)
     canvas.mesh(shapes.torus(1, 0.4), rotation((1, 0.4, 0), -0.8))
     canvas.end_frame()

@@ -12,27 +12,34 @@ from pocketgpu.builder.matrices import rotation, translation
 from pocketgpu.pictures import beside
 
 FALL = (1 - np.arange(257) / 256) ** 2
-COLORS = [(255, 90, 60), (70, 120, 255), (60, 220, 110), (255, 190, 60), (200, 80, 255), (60, 220, 220), (255, 99, 170),
-          (190, 190, 190)]  # fmt: skip
-PLACES = [(-3, 1), (2.6, 1.6), (0, -2), (-1.2, 2.8), (3.6, -1.6), (-3.6, -2.4), (0.8, 0.4), (-0.9, -0.6)]  # x and z
-VARIANTS = {"1 light": (1, False), "3 lights, distance_off": (3, False), "3 lights": (3, True), "8 lights": (8, True)}
+LAMPS = {  # x and z: colour
+    (-3, 1): (255, 90, 60), (2.6, 1.6): (70, 120, 255), (0, -2): (60, 220, 110),
+    (-1.2, 2.8): (255, 190, 60), (3.6, -1.6): (200, 80, 255), (-3.6, -2.4): (60, 220, 220),
+    (0.8, 0.4): (255, 99, 170), (-0.9, -0.6): (190, 190, 190),
+}  # fmt: skip
+BALLS = [(-2, 0.5, 0), (0, 0.5, 1.5), (1.5, 0.5, -0.5), (3, 0.5, 0.5), (-0.8, 0.5, -2)]
+VARIANTS = {
+    "1 light": (1, False), "3 lights, distance_off": (3, False),
+    "3 lights": (3, True), "8 lights": (8, True),
+}  # fmt: skip
 
 canvas = Canvas((8, 8, 14, 255))
 canvas.camera((0, 6, 8), (0, -0.4, 0), angle=0.65)
 for count, reach in VARIANTS.values():
     canvas.clear()
     canvas.list.depth("greater")
-    canvas.lighting({f"DA{n}": FALL for n in range(count)} if reach else {}, ambient=(10, 10, 16))
-    for number in range(count):
-        x, z = PLACES[number]
-        canvas.light(number, (x, 1, z), diffuse=COLORS[number])
-        canvas.list.write(f"LIGHT{number}_ATTENUATION_SCALE", value=1 / 4)  # the end of the table is 4 away
+    tables = {f"DA{number}": FALL for number in range(count)}
+    canvas.lighting(tables if reach else {}, ambient=(10, 10, 16))
+    for number, ((x, z), color) in enumerate([*LAMPS.items()][:count]):
+        canvas.light(number, (x, 1, z), diffuse=color)
+        # The end of the table is 4 away.
+        canvas.list.write(f"LIGHT{number}_ATTENUATION_SCALE", value=1 / 4)
         canvas.list.write(f"LIGHT{number}_ATTENUATION_BIAS", value=0)
     canvas.mesh(shapes.plane(14, 10), rotation((1, 0, 0), -np.pi / 2))
-    for place in [(-2, 0.5, 0), (0, 0.5, 1.5), (1.5, 0.5, -0.5), (3, 0.5, 0.5), (-0.8, 0.5, -2)]:
+    for place in BALLS:
         canvas.mesh(shapes.sphere(0.5), translation(*place))
     canvas.end_frame()
-pictures = [picture.crop((60, 35, 340, 230)) for picture in canvas.images()]
+pictures = [picture.crop((65, 35, 335, 225)) for picture in canvas.images()]
 beside(pictures, [*VARIANTS], columns=2).save("several_lights.png")
 
 # %%

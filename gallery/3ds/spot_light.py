@@ -24,7 +24,8 @@ canvas.camera((0, 4, 8), (0, 0.2, 0), angle=0.6)
 for table in TABLES.values():
     canvas.clear()
     canvas.list.depth("greater")
-    canvas.lighting({} if table is None else {"SP0": table}, inputs={"sp": "-L.P (spot)"}, ambient=(20, 20, 36))
+    tables = {} if table is None else {"SP0": table}
+    canvas.lighting(tables, inputs={"sp": "-L.P (spot)"}, ambient=(20, 20, 36))
     canvas.light(0, (-2, 6, 3), diffuse=(255, 220, 170), aim=(0, 0, 0))
     canvas.mesh(shapes.plane(12, 9), rotation((1, 0, 0), -np.pi / 2))
     canvas.mesh(shapes.sphere(0.6, 48, 24), translation(0.9, 0.6, 0.8))

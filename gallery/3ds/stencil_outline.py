@@ -18,20 +18,22 @@ canvas = Canvas()
 for function in (None, "always", "not equal"):
     canvas.clear()
     canvas.list.depth("greater")
-    canvas.list.write("STENCIL_TEST", enable=True, function="always", reference=1, input_mask=255, write_mask=255)
+    test = {"enable": True, "reference": 1, "input_mask": 255}
+    canvas.list.write("STENCIL_TEST", function="always", write_mask=255, **test)
     canvas.list.write("STENCIL_OP", fail="keep", z_fail="keep", z_pass="replace")
     canvas.lighting({"D0": [(n / 256) ** 30 for n in range(257)]}, ambient=(40, 60, 90))
     canvas.light(0, (2, 4, 5), diffuse=(40, 130, 190), specular=(200, 220, 255))
     canvas.mesh((vertices, indices), turn)
     if function:
         canvas.list.depth(None, write=False)
-        canvas.list.write("STENCIL_TEST", enable=True, function=function, reference=1, input_mask=255)
+        canvas.list.write("STENCIL_TEST", function=function, **test)
         canvas.list.write("STENCIL_OP")
         canvas.paint((255, 200, 40, 255))
         canvas.mesh((larger, indices), turn)
     canvas.end_frame()
 pictures = [picture.crop((90, 10, 310, 230)) for picture in canvas.images()]
-beside(pictures, ["ring", "larger ring, always", "larger ring, not equal 1"]).save("stencil_outline.png")
+LABELS = ["ring", "larger ring, always", "larger ring, not equal 1"]
+beside(pictures, LABELS).save("stencil_outline.png")
 
 # %%
 # The stencil buffer has 8 bits a pixel, beside the 24 bits of depth. The first draw has the test on with "always",

@@ -18,10 +18,10 @@ BALL, WALL = sphere(0.3), plane(16, 10)
 
 
 def draw(canvas, eye):
-    canvas.camera((eye, 1.6, 5.5), (0, 0, 0), angle=0.6)
+    canvas.camera((eye, 1.6, 5.5), (0, 0, 0), angle=0.46)
     canvas.list.depth("greater")
     canvas.lighting(ambient=(50, 50, 56))
-    canvas.light(0, (2, 4, 5), diffuse=(215, 205, 190))
+    canvas.light(0, (2, 4, 5), diffuse=(190, 180, 165))
     canvas.mesh(WALL, translation(0, 0, -4))
     for angle in np.arange(10) * np.pi / 5:
         canvas.mesh(BALL, translation(1.5 * np.sin(angle), 0.3 * np.cos(2 * angle), 1.5 * np.cos(angle)))
@@ -44,7 +44,7 @@ both = Image.merge("RGB", (left.getchannel("R"), right.getchannel("G"), right.ge
 beside([left, right, both], ["left eye", "right eye", "both, red and cyan"]).save("stereo.png")
 
 # %%
-# The upper screen has 800 columns of pixels behind a barrier: with the barrier on (:register:`PARALLAX_CONTROL`), the
+# The upper screen has 800 columns of pixels under a barrier: with the barrier on (:register:`PARALLAX_CONTROL`), the
 # left eye sees every second one and the right eye the others. The GPU knows nothing of eyes. A program draws the
 # scene twice, from two places, into two framebuffers. In the mode "A then B" of the field "interlace" in
 # :register:`PDC0_FORMAT` the display controller reads a line of the one at :register:`PDC0_ADDRESS_A0`, then a line

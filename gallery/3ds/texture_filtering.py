@@ -8,8 +8,10 @@ A drawing of 16 x 16 texels, drawn twelve times as large: as sharp squares (near
 from pocketgpu.builder import Box, Canvas, patterns
 from pocketgpu.pictures import beside
 
-COLORS = {".": (58, 48, 84, 255), "o": (24, 20, 36, 255), "R": (222, 60, 72, 255), "r": (160, 32, 60, 255),
-          "W": (255, 240, 224, 255), "S": (240, 204, 160, 255)}  # fmt: skip
+COLORS = {
+    ".": (58, 48, 84), "o": (24, 20, 36), "R": (222, 60, 72), "r": (160, 32, 60),
+    "W": (255, 240, 224), "S": (240, 204, 160),
+}  # fmt: skip
 MUSHROOM = """
     ................
     .....oooooo.....
@@ -34,7 +36,8 @@ for name in ("nearest", "linear"):
     canvas.quad(Box(104, 24, 296, 216))
     canvas.end_frame()
 pictures = [picture.crop((104, 24, 296, 216)) for picture in canvas.images()]
-beside(pictures, ["mag_filter = nearest", "mag_filter = linear"], scale=2).save("texture_filtering.png")
+labels = ["mag_filter = nearest", "mag_filter = linear"]
+beside(pictures, labels, scale=2).save("texture_filtering.png")
 
 # %%
 # Each texel covers 12 x 12 pixels here, so the filter for magnification counts: ``mag_filter`` in

@@ -11,13 +11,16 @@ from pocketgpu.builder import Box, Canvas, patterns
 from pocketgpu.pictures import beside
 
 SIDE = 64
-BITS = {"RGBA8": 32, "RGB565": 16, "RGBA4": 16, "ETC1": 4, "IA8": 16, "I8": 8, "IA44": 8, "I4": 4}  # of a texel
+BITS = {  # of a texel
+    "RGBA8": 32, "RGB565": 16, "RGBA4": 16, "ETC1": 4, "IA8": 16, "I8": 8, "IA44": 8, "I4": 4,
+}  # fmt: skip
 x, y = np.meshgrid((np.arange(SIDE) + 0.5) / SIDE, (np.arange(SIDE) + 0.5) / SIDE)
-sky = [(28, 32, 92, 255), (112, 60, 140, 255), (232, 112, 104, 255), (255, 196, 112, 255)]
+sky = [(28, 32, 92), (112, 60, 140), (232, 112, 104), (255, 196, 112)]
 picture = patterns.ramp(y / 0.75, sky)
 picture[np.hypot(x - 0.62, y - 0.52) < 0.17] = (255, 240, 176, 255)
-for height, color in ((0.66, (96, 48, 104, 255)), (0.78, (40, 96, 84, 255)), (0.88, (16, 40, 48, 255))):
-    picture[y > height + 0.05 * np.sin(9 * x + 20 * height) + 0.03 * np.sin(23 * x)] = color
+for height, color in ((0.66, (96, 48, 104)), (0.78, (40, 96, 84)), (0.88, (16, 40, 48))):
+    edge = height + 0.05 * np.sin(9 * x + 20 * height) + 0.03 * np.sin(23 * x)
+    picture[y > edge] = (*color, 255)
 
 canvas, labels = Canvas(), []
 for name, bits in BITS.items():

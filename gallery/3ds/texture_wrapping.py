@@ -8,8 +8,10 @@ A drawing of a boat and what lies around it: repeated, mirrored, its edge contin
 from pocketgpu.builder import Box, Canvas, patterns
 from pocketgpu.pictures import beside
 
-COLORS = {".": (146, 200, 232, 255), "M": (96, 64, 48, 255), "R": (226, 76, 60, 255), "W": (250, 246, 236, 255),
-          "B": (140, 92, 56, 255), "~": (36, 104, 168, 255), "-": (120, 180, 222, 255)}  # fmt: skip
+COLORS = {
+    ".": (146, 200, 232), "M": (96, 64, 48), "R": (226, 76, 60), "W": (250, 246, 236),
+    "B": (140, 92, 56), "~": (36, 104, 168), "-": (120, 180, 222),
+}  # fmt: skip
 BOAT = """
     ................
     .......M........
@@ -28,12 +30,14 @@ BOAT = """
     ~~-~~~~-~~~~-~~~
     ~~~~~~~~~~~~~~~~
 """
-AROUND = [(-0.75, -0.75, 1), (1.75, -0.75, 1), (1.75, 1.75, 1), (-0.75, 1.75, 1)]  # u, v of the corners
+LOW, HIGH = -0.75, 1.75  # u and v of the corners
+AROUND = [(LOW, LOW, 1), (HIGH, LOW, 1), (HIGH, HIGH, 1), (LOW, HIGH, 1)]
 MODES = ["repeat", "mirrored repeat", "clamp to edge", "clamp to border"]
 
 canvas = Canvas()
 for mode in MODES:
-    canvas.texture(patterns.drawn(BOAT, COLORS), filter="nearest", wrap=mode, border=(250, 190, 60, 255))
+    boat = patterns.drawn(BOAT, COLORS)
+    canvas.texture(boat, filter="nearest", wrap=mode, border=(250, 190, 60, 255))
     canvas.quad(Box(80, 0, 320, 240), texture=AROUND)
     canvas.end_frame()
 pictures = [picture.crop((80, 0, 320, 240)) for picture in canvas.images()]

@@ -2,7 +2,7 @@
 Depth by z and by w
 ===================
 
-Three ridges of far mountains: with depth by z they run into each other, with depth by w each covers those behind it.
+Three ridges of far mountains: with depth by z they run into each other, with depth by w each covers the farther ones.
 """
 
 import numpy as np
@@ -13,7 +13,11 @@ from pocketgpu.pictures import beside
 
 NEAR, FAR = 0.0001, 1000.0
 VARIANTS = {"enable = 1: z / w": True, "enable = 0: depth times w": False}
-RIDGES = {-360: (95, (190, 168, 184, 255)), -330: (62, (132, 126, 160, 255)), -300: (30, (70, 92, 118, 255))}
+RIDGES = {  # distance: height, colour; the farthest first
+    -360: (95, (190, 168, 184, 255)),
+    -330: (62, (132, 126, 160, 255)),
+    -300: (30, (70, 92, 118, 255)),
+}
 turn = rotation((0, 1, 0), 0.5)
 
 canvas = Canvas((250, 206, 160, 255))
@@ -22,11 +26,13 @@ for by_z in VARIANTS.values():
     canvas.camera((0, 20, 0), (0, 24, -100), near=NEAR, far=FAR)
     canvas.list.depth("greater")
     if not by_z:
-        canvas.list.write("DEPTHMAP_ENABLE", enable=False).write("DEPTHMAP_SCALE", value=-1 / NEAR)
+        canvas.list.write("DEPTHMAP_ENABLE", enable=False)
+        canvas.list.write("DEPTHMAP_SCALE", value=-1 / NEAR)
     random = np.random.default_rng(5)
-    for z, (height, color) in RIDGES.items():  # the farthest first
+    for z, (height, color) in RIDGES.items():
         vertices, indices = shapes.plane(900, 2, 60)
-        vertices[:, 1] = np.where(vertices[:, 1] > 0, height * (1 + 0.4 * random.random(len(vertices))), -300)
+        peaks = height * (1 + 0.4 * random.random(len(vertices)))
+        vertices[:, 1] = np.where(vertices[:, 1] > 0, peaks, -300)
         canvas.paint(color)
         canvas.mesh((vertices, indices), translation(0, 0, z) @ turn)
     canvas.end_frame()

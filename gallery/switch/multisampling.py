@@ -8,7 +8,8 @@ The edges of a star get finer steps with more samples for each pixel; a drawn pi
 import numpy as np
 from PIL import Image, ImageDraw
 
-from pocketgpu.builder.maxwell.canvas import SAMPLE_PLACES, MaxwellCanvas
+from pocketgpu.builder.maxwell import MaxwellCanvas
+from pocketgpu.builder.maxwell.canvas import SAMPLE_PLACES
 from pocketgpu.pictures import beside
 
 angles = np.linspace(0, 2 * np.pi, 14, endpoint=False) + 0.1

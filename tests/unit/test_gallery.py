@@ -333,10 +333,21 @@ def test_the_front_page_shows_scenes_of_both_consoles() -> None:
         gallery.chosen(["3ds/none"])
 
 
-def test_the_extension_connects_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_scenes_that_are_no_more_go(tmp_path: Path) -> None:
+    folder = tmp_path / "gallery" / "3ds"
+    (folder / "images" / "thumb").mkdir(parents=True)
+    kept = {"index.rst", "triangle.rst", "triangle.py", "images/sphx_glr_old_one_001.png"}
+    gone = {"old.rst", "old.py", "old.py.md5", "images/sphx_glr_old_002.png", "images/thumb/sphx_glr_old_thumb.webp"}
+    for name in kept | gone:
+        (folder / name).touch()
+    gallery.prune(tmp_path)
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == kept
+
+
+def test_the_extension_connects_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gallery, "_add_strip", lambda app: None)  # the tests have no docutils
     connected: dict[str, Any] = {}
-    gallery.setup(SimpleNamespace(connect=connected.__setitem__))
+    gallery.setup(SimpleNamespace(connect=connected.__setitem__, srcdir=str(tmp_path)))
     texts = [PAGE]
     connected["source-read"](None, "gallery/3ds/one", texts)
     assert texts[0].index("PICTURE") < texts[0].index("CODE")

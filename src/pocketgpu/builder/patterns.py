@@ -1,10 +1,11 @@
 """Pictures for textures, made by a rule: checks, bricks, noise, drawings in letters, and maps of normals.
 
-    stone = ramp(noise(128), [(60, 56, 64, 255), (190, 184, 176, 255)])
+    stone = ramp(noise(128), [(60, 56, 64), (190, 184, 176)])
     address = capture.put_texture(stone)
 
 A picture is RGBA of shape (height, width, 4), uint8, with the top row first, as `CaptureBuilder.put_texture` takes
-it. A map is float64 of shape (height, width), 0 to 1. All but drawings fit to themselves at their edges.
+it. A map is float64 of shape (height, width), 0 to 1. All but drawings fit to themselves at their
+edges. Colours are red, green and blue, 0 to 255, and alpha if they are not opaque.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from pocketgpu.errors import UsageError
 Picture: TypeAlias = NDArray[np.uint8]
 Map: TypeAlias = NDArray[np.float64]
 Color: TypeAlias = Sequence[int]
-_TILES: Final = ((232, 226, 210, 255), (52, 78, 110, 255))
+_TILES: Final = ((232, 226, 210), (52, 78, 110))
+_OPAQUE: Final = 255
 
 
 def checks(size: int = 64, cells: int = 8, colors: Sequence[Color] = _TILES) -> Picture:
     """Squares of two colours in turns, `cells` in a row."""
     at = np.arange(size) * cells // size
-    chosen: Picture = np.array(colors, np.uint8)[np.add.outer(at, at) % 2]
+    chosen: Picture = np.array([_rgba(color) for color in colors], np.uint8)[np.add.outer(at, at) % 2]
     return chosen
 
 
@@ -55,7 +57,8 @@ def bricks(size: int = 64, columns: int = 2, rows: int = 4) -> Map:
 def ramp(values: ArrayLike, colors: Sequence[Color]) -> Picture:
     """A map as a picture: 0 becomes the first colour, 1 the last one, and what is between is mixed."""
     at = np.clip(np.asarray(values, np.float64), 0, 1) * (len(colors) - 1)
-    channels = [np.interp(at, np.arange(len(colors)), channel) for channel in np.transpose(colors)]
+    columns = np.transpose([_rgba(color) for color in colors])
+    channels = [np.interp(at, np.arange(len(colors)), column) for column in columns]
     return np.round(np.stack(channels, axis=-1)).astype(np.uint8)
 
 
@@ -80,7 +83,11 @@ def drawn(rows: str, colors: Mapping[str, Color]) -> Picture:
         raise UsageError(f"no colour for {', '.join(sorted(unknown))}")
     if len({len(line) for line in lines}) != 1:
         raise UsageError("the rows of a drawing have one length, and there is at least one")
-    return np.array([[colors[letter] for letter in line] for line in lines], np.uint8)
+    return np.array([[_rgba(colors[letter]) for letter in line] for line in lines], np.uint8)
+
+
+def _rgba(color: Color) -> Color:
+    return color if len(color) > 3 else (*color, _OPAQUE)
 
 
 def _between(knots: Map, size: int) -> Map:

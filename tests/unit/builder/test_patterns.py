@@ -41,6 +41,13 @@ def test_ramp_mixes_colors() -> None:
     assert picture[0].tolist() == [[*RED], [*RED], [125, 0, 125, 255], [*BLUE], [0, 200, 0, 55], [0, 200, 0, 55]]
 
 
+def test_colors_without_alpha_are_opaque() -> None:
+    green = (0, 90, 0)
+    pictures = [patterns.checks(8, 2, [green, RED]), patterns.ramp([[0]], [green, RED])]
+    pictures.append(patterns.drawn("g", {"g": green}))
+    assert [picture[0, 0].tolist() for picture in pictures] == [[0, 90, 0, 255]] * 3
+
+
 def test_normals_lean_away_from_hills() -> None:
     y, x = np.mgrid[:16, :16] - 7.5
     hill = np.maximum(1 - np.hypot(x, y) / 8, 0)

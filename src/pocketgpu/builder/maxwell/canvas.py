@@ -374,7 +374,12 @@ class MaxwellCanvas:
 
     def texture(self, *textures: Texture | Surface, at: int | None = None) -> Self:
         """Use textures as numbers 0, 1, ... of pixel programs; a surface that was drawn to is one, too. at: the address
-        of the texels, if they are in memory already."""
+        of the texels, if they are in memory already.
+
+        :raises UsageError: the canvas has more textures than its tables hold, or a surface cannot be read.
+        """
+        if self._textures + len(textures) > _POOL_ENTRIES:
+            raise UsageError(f"a canvas has at most {_POOL_ENTRIES} textures")
         if self._pools is None:
             self._pools = self.allocate(_POOL_ENTRIES * _POOL_ENTRY), self.allocate(_POOL_ENTRIES * _POOL_ENTRY)
         headers, samplers = self._pools

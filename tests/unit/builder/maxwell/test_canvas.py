@@ -107,6 +107,14 @@ def test_the_format_of_a_read_surface() -> None:
         read_as_texture(canvas.surface(80, 80, "R5G6B5"))
 
 
+def test_a_canvas_has_so_many_textures() -> None:
+    canvas = MaxwellCanvas(8, 8)
+    one = Texture(np.zeros((2, 2, 4), np.uint8), numbers="unorm")
+    canvas.texture(*[one] * 64)
+    with pytest.raises(UsageError, match="at most 64 textures"):
+        canvas.texture(one)
+
+
 def test_parts_of_textures_and_two_programs_of_one_text() -> None:
     texels = np.zeros((2, 2, 4), np.uint8)
     texels[..., 3], texels[0, 0, :3], texels[1, 1, :3] = 255, RED, BLUE

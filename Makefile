@@ -11,6 +11,8 @@
 # make page   the page of `pocketgpu view` and the widget of notebooks, by Node.js, into src/pocketgpu/{view,notebook}/page/
 # make vsix   the extension for VS Code, by Node.js, into src/pocketgpu/editor/vsix/
 # make wheel  the package with code compiled ahead of time for Linux on x86-64, and that page, into dist/
+# make release  that and the sdist, checked as users install them, and the section in CHANGELOG.md (RELEASE=--dry-run
+#             leaves that); uploads nothing
 # make docs   the site, into build/docs/, with a check of its links and, where Chromium is, of what readers see
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
@@ -21,7 +23,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test quick conformance mutants lint fuzz oracle bench page vsix wheel docs clean distclean
+.PHONY: demo test quick conformance mutants lint fuzz oracle bench page vsix wheel release docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -111,6 +113,9 @@ wheel: $(VENV)/.ready-test
 	$(BIN)/python tools/make_kernels.py
 	$(BIN)/python -m hatchling build -t wheel
 	$(BIN)/python tools/check_wheel.py
+
+release: $(VENV)/.ready-test
+	@$(BIN)/python tools/release.py $(RELEASE)
 
 docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi

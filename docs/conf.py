@@ -16,6 +16,7 @@ import gallery  # noqa: E402  (found by the path above)
 import generate_choices  # noqa: E402
 import generate_figures  # noqa: E402
 import generate_registers  # noqa: E402
+import generate_schemas  # noqa: E402
 import generate_way  # noqa: E402
 
 import pocketgpu  # noqa: E402
@@ -78,6 +79,7 @@ if not WIDGET.is_file():
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.
 generate_registers.generate(HERE / "reference" / "generated")
 generate_choices.generate(HERE / "reference" / "generated")
+generate_schemas.generate(HERE / "reference" / "generated")
 generate_way.generate(HERE / "way")
 generate_figures.generate(HERE / "figures.md")
 

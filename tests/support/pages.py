@@ -49,6 +49,9 @@ ELSEWHERE = {
     ("docs/guides/editor-language.md", "lua"): "tests/unit/editor/lsp/test_neovim.py",
     ("docs/guides/editor.md", "elisp"): "tests/unit/editor/dap/test_clients.py",
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
+} | {
+    (f"docs/reference/{path.name}", "python"): "tests/unit/promises/test_reference_examples.py"
+    for path in (ROOT / "docs" / "reference").glob("python*.md")
 }
 """Blocks that another test runs."""
 ENDS_WITH = {
@@ -232,7 +235,7 @@ def blocks(page: str) -> list[Block]:
     while at < len(lines):
         line, start = lines[at], at
         at += 1
-        if fence := re.match(r"( *)```(\S*)$", line):
+        if fence := re.match(r"( *)```(\{[\w-]+\}(?= |$)|\S*$)", line):
             end_of_text()
             while at < len(lines) and lines[at].strip() != "```":
                 at += 1

@@ -207,7 +207,7 @@ def named_files(text: str) -> set[str]:
         for word in words
         if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)*", word)
         and (re.search(r"\w\.(py|md|tsv|toml|h|c|ksy)$|[\w*]/$", word) or word.partition("/")[0] in folders)
-        and word.partition("/")[0] not in ("build", "dist", ".venv")
+        and word.partition("/")[0] not in ("build", "dist", ".venv", ".github")
     }
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support.house import ROOT
 
+import pocketgpu
 from pocketgpu import UsageError
 from pocketgpu.editor import vsix
 
@@ -48,6 +49,7 @@ def test_the_package_has_what_it_must_and_no_more(package: Path) -> None:
         names = {name.removeprefix("extension/") for name in archive.namelist() if name.startswith("extension/")}
         own = json.loads(archive.read("extension/package.json"))
         libraries = archive.read("extension/dist/THIRD-PARTY.txt").decode()
+    assert own["version"] == pocketgpu.__version__
     fixed = {"package.json", "readme.md", "LICENSE.txt", "dist/extension.js", "dist/THIRD-PARTY.txt"}
     media = {"media/frame.css", "media/frame.js"}
     kinds = ("language.json", "tmLanguage.json")

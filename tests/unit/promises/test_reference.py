@@ -1,4 +1,4 @@
-"""The page of Python names lists every public name, and what it lists tells shapes, units and errors."""
+"""The pages of Python names list every public name, and what they list tells shapes, units and errors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from support.promised import NAMES
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "python.md"
+PAGES = sorted((Path(__file__).resolve().parents[3] / "docs" / "reference").glob("python*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 DIRECTIVE = re.compile(r"\.\. (auto|py:)(\w+):: (\S+)\n((?:   .*\n|\n(?=   ))*)")
 MODULES = {"pocketgpu.errors"}
-"""Modules of which the page shows all that they define."""
+"""Modules of which a page shows all that they define."""
 
 
 def resolved(dotted: str) -> Any:
@@ -31,9 +32,9 @@ def resolved(dotted: str) -> Any:
 
 
 def listed() -> dict[str, Any]:
-    """Dotted names of the page, with their objects."""
+    """Dotted names of the pages, with their objects."""
     found: dict[str, Any] = {}
-    for _, kind, name, options in DIRECTIVE.findall(PAGE.read_text(encoding="utf-8")):
+    for _, kind, name, options in DIRECTIVE.findall(TEXT):
         found[name] = resolved(name)
         if kind != "module":
             continue
@@ -48,7 +49,7 @@ def listed() -> dict[str, Any]:
 LISTED = listed()
 
 
-def test_the_page_lists_every_public_name_and_no_other() -> None:
+def test_the_pages_list_every_public_name_and_no_other() -> None:
     objects = {id(one) for one in LISTED.values()}
     public = {f"{module}.{name}": getattr(importlib.import_module(module), name)
               for module, names in NAMES.items() for name in names}  # fmt: skip
@@ -58,12 +59,14 @@ def test_the_page_lists_every_public_name_and_no_other() -> None:
     others = [name for name, one in LISTED.items() if id(one) not in known and not inspect.ismodule(one)]
     assert others == []
     assert len(LISTED) > 90
+    names = [name for _, _, name, _ in DIRECTIVE.findall(TEXT)]
+    assert len(names) == len(set(names)), "a name has one place"
 
 
 def functions() -> list[tuple[str, Any]]:
     """Functions of the page, and the methods that it lists, by dotted name."""
     found = [(name, one) for name, one in LISTED.items() if inspect.isfunction(one)]
-    for _, kind, name, options in DIRECTIVE.findall(PAGE.read_text(encoding="utf-8")):
+    for _, kind, name, options in DIRECTIVE.findall(TEXT):
         members = re.search(r":members: *((?:[^:]|\n)*)", options)
         if kind == "class" and members:
             methods = re.findall(r"\w+", members[1])

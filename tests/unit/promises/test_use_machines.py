@@ -300,6 +300,19 @@ def test_canvases_of_both_consoles_make_pictures(tmp_path: Path) -> None:
     assert clip(0, 0) == (1, 1) and clip(400, 240) == (-1, -1)
     first, second = canvas.image(), other.image()
     assert first.getpixel((100, 100)) == second.getpixel((50, 50)) == (255, 0, 0)
+    canvas.texture(np.full((8, 8, 4), 255, np.uint8))
+    canvas.quad(Box(40, 40, 200, 200).part(0, 2, 1, 2).inner(4))
+    assert canvas.images()[-1].getpixel((100, 180)) == (255, 255, 255) and first.getpixel((100, 180)) == (255, 0, 0)
+    box = Box(1, 2, 3, 5)
+    assert (box.middle, box.turned) == ((3, 2), (3, 2, 1, 5)) and (box.left, box.top, box.right, box.bottom) == box
+    other.square((80, 40, 60, 60), (255, 255, 0)).programs()
+    other.shaded((160, 40, 60, 60), [(0, 0, 1, 1)] * 4, "MOV R0, RZ\nMOV R1, RZ\nMOV R2, RZ\nMOV R3, RZ\nEXIT")
+    other.texture(pocketgpu.Texture(np.zeros((4, 4, 4), np.uint8))).draw("POINTS", [(0, 0, 0, 1, 0, 0, 0, 0)])
+    assert other.images()[-1].getpixel((110, 70)) == (255, 255, 0) and other.surface(64, 64).size >= 4 * 64 * 64
+    other.save(tmp_path / "other.mxcap.zip")
+    canvas.save(tmp_path / "canvas.ctf")
+    assert (tmp_path / "other.mxcap.zip").read_bytes() == other.tobytes()
+    assert (tmp_path / "canvas.ctf").read_bytes() == canvas.tobytes()
     both = beside([first, second], ["3DS", "Switch"])
     animate([both, both.transpose(0)], tmp_path / "both.png", milliseconds=50)
     with Image.open(tmp_path / "both.png") as moving:

@@ -220,7 +220,7 @@ class MaxwellCanvas:
 
     def test_depth(self, function: str = "LESS") -> Self:
         """Give the target a depth buffer, and draw what passes a comparison with it: a name of SET_DEPTH_FUNC's after
-        OGL_."""
+        ``OGL_``."""
         self.depth().pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1)
         self.pb.method("SET_DEPTH_FUNC", V=f"OGL_{function}")
         return self
@@ -229,7 +229,7 @@ class MaxwellCanvas:
         self, source: str = "SRC_ALPHA", target: str = "ONE_MINUS_SRC_ALPHA", equation: str = "FUNC_ADD"
     ) -> Self:  # fmt: skip
         """Blend from here on, colour and alpha alike: names of SET_BLEND_COLOR_SOURCE_COEFF's and of
-        SET_BLEND_COLOR_OP's after OGL_."""
+        SET_BLEND_COLOR_OP's after ``OGL_``."""
         pb = self.pb.on("3D").method("SET_BLEND", 0, 1)
         for part in ("COLOR", "ALPHA"):
             pb.method(f"SET_BLEND_{part}_OP", V=f"OGL_{equation}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.late_dataclass import dataclass
 
@@ -28,6 +28,19 @@ class ExitCode(IntEnum):
     INTERNAL = 5
     INTERRUPTED = 130  # as shells report SIGINT
     PIPE_CLOSED = 141  # as shells report SIGPIPE: the reader of our output went away
+
+
+MEANINGS: Final = {
+    ExitCode.OK: "ok, warnings or not",
+    ExitCode.FINDINGS: "differences or findings",
+    ExitCode.USAGE: "usage: wrong arguments, an output path that cannot be written, addresses outside memory",
+    ExitCode.UNREADABLE: "unreadable input",
+    ExitCode.NO_PICTURE: "no picture can be made",
+    ExitCode.INTERNAL: "internal error",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
+    ExitCode.PIPE_CLOSED: "what reads the output went away, such as `head`",
+}
+"""What each exit code means, as the pages say it."""
 
 
 @dataclass

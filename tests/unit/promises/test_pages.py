@@ -37,7 +37,7 @@ FOREIGN = frozenset(
     | {"shape", "splitlines", "startswith", "stdout", "sum", "to_bytes", "tobytes", "tolist", "uint8", "unique"}
     | {"append", "default_rng", "endswith", "full", "get", "getpixel", "integers", "keys", "pop", "random", "reshape"}
     | {"split", "transpose"}
-    | {"write_text", "fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
+    | {"write_text", "frombuffer", "fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
 )
 
 

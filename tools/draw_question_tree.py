@@ -102,7 +102,7 @@ def draw(tree: list[Question]) -> str:
         parts += _question(number, question, places)
     label = f"{len(tree)} questions, each with its answers and the causes that they lead to"
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="question-tree" viewBox="0 0 {WIDTH} {y - PAD}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="question-tree" viewBox="0 0 {WIDTH} {y - PAD}" role="group" '
         f'aria-label="{label}">'
     )
     return "\n".join([head, f"<style>{STYLE}</style>", *parts, "</svg>", ""])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -171,7 +172,7 @@ def lighthouse() -> Image.Image:
     """The two targets of a frame of the Switch's sample, and its picture."""
     run = pocketgpu.debug(SWITCH)
     found = [run.seek(at).target.image.convert("RGB") for at in ("f0/d7", "f0/d14", "f0/d54")]
-    return beside([image.resize((400, 225), Image.Resampling.LANCZOS) for image in found])
+    return beside([image.reduce(4) for image in found])
 
 
 RENDERED: dict[str, Callable[[], Image.Image]] = {
@@ -183,38 +184,50 @@ RENDERED: dict[str, Callable[[], Image.Image]] = {
 
 
 # -- taken of a page --------------------------------------------------------------------------------------------------
-VIEW = {"width": 1200, "height": 700}
+VIEW, TALL = {"width": 1200, "height": 700}, {"width": 1800, "height": 1200}
+SHADER = "pg-shader"
 QUALITY = 80
 FOUND = "() => !document.querySelector('pg-events').renderRoot.querySelector('.foot').textContent.includes('looks for')"
 """Whether the findings of the capture are there."""
 
 
 @contextlib.contextmanager
-def viewer(*arguments: str) -> Iterator[tuple[str, Any]]:
-    """The link of a running viewer, and what watches a page."""
+def viewer(capture: str, size: dict[str, int]) -> Iterator[tuple[str, Any]]:
+    """The link of a running viewer, and what watches a page of that size."""
     from browser.browsing import chromium, served, watching
 
     with (
-        served(*arguments) as link,
+        served(capture) as link,
         chromium() as browser,
-        watching(browser, viewport=VIEW, color_scheme="dark") as watched,
+        watching(browser, viewport=size, color_scheme="dark") as watched,
     ):
         yield link, watched
 
 
-def panel(at: str, *tabs: str, capture: str = SAMPLE) -> Image.Image:
-    """The viewer at an address, with tabs in front."""
+def panel(at: str, *tabs: str, capture: str = SAMPLE, choose: str = "", only: str = "") -> Image.Image:
+    """The viewer at an address, with tabs in front. choose: a button that is pressed then. only: one panel alone."""
     from browser.browsing import AT_REST
 
-    with viewer(capture) as (link, watched):
+    with viewer(capture, TALL if only else VIEW) as (link, watched):
         page = watched.open(f"{link}#{at}")
         for name in tabs:
             page.get_by_role("tab", name=name, exact=True).click()
+        if choose:
+            page.get_by_role("radio", name=choose, exact=True).click()
         page.wait_for_timeout(1500)  # until it has begun to look for findings
         page.wait_for_function(FOUND)
         page.wait_for_function(AT_REST)
         page.wait_for_timeout(500)
-        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        seen = page.locator(only).screenshot() if only else page.screenshot()
+        return Image.open(io.BytesIO(seen)).convert("RGB")
+
+
+def thread() -> Image.Image:
+    """A thread of a grid that the guide about pushbuffers makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "weave.mxcap.zip"
+        path.write_bytes(code_of("pushbuffers")["capture"].tobytes())
+        return panel("f0/e3/b0,0,0/t3,0,0", "Shader", capture=str(path), only=SHADER)
 
 
 def answer() -> Image.Image:
@@ -248,12 +261,33 @@ def report() -> Image.Image:
         return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
+def red() -> Image.Image:
+    """The report about a picture that is not its golden."""
+    from browser.browsing import chromium
+
+    from pocketgpu.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), chromium() as browser:
+        shutil.copy(SAMPLE, "scene.ctf.xz")
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(["render", "scene.ctf.xz", "--out", "goldens", "--frames", "0"])
+            changed = ["--frames", "0", "--set", "texture.filter=nearest"]
+            main(["render", "scene.ctf.xz", "--expect", "goldens", "--report", "report", *changed])
+        page = browser.fresh(viewport={"width": 1300, "height": 760}).new_page()
+        page.goto((Path(folder) / "report" / "index.html").as_uri())
+        page.wait_for_timeout(1000)
+        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
 SHOTS: dict[str, Callable[[], Image.Image]] = {
     "viewer-mesh": lambda: panel("f0/d7/t47", "Mesh"),
-    "viewer-shader": lambda: panel("f0/d3/v5/s2", "Shader"),
+    "viewer-shader": lambda: panel("f0/d3/v5/s2", "Shader", only=SHADER),
+    "viewer-graph": lambda: panel("f0/d8/v5/s2", "Shader", choose="Graph", only=SHADER),
+    "viewer-thread": thread,
     "viewer-findings": lambda: panel("f0/d0"),
     "why-page": answer,
     "sweep-report": report,
+    "red-report": red,
 }
 
 

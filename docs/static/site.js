@@ -8,3 +8,22 @@ const reach = () => {
 };
 addEventListener("load", reach);
 addEventListener("resize", reach);
+
+// Moving pictures have a button that stops them: the still picture after each is shown instead.
+const addButtons = () => {
+  for (const moving of document.querySelectorAll("img.moving")) {
+    const button = document.createElement("button");
+    button.className = "motion";
+    const show = () => {
+      button.textContent = document.body.classList.contains("motionless") ? "Play" : "Stop";
+    };
+    button.addEventListener("click", () => {
+      document.body.classList.toggle("motionless");
+      for (const one of document.querySelectorAll("button.motion")) one.dispatchEvent(new Event("shown"));
+    });
+    button.addEventListener("shown", show);
+    show();
+    (moving.nextElementSibling ?? moving).after(button);
+  }
+};
+addEventListener("DOMContentLoaded", addButtons);

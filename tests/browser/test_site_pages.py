@@ -66,6 +66,26 @@ def test_wide_code_is_reached_with_the_keyboard(browser: Browser, tmp_path: Path
         watched.page.wait_for_function(f"{stops}.every(one => one === -1)")
 
 
+def test_moving_pictures_can_be_stopped(browser: Browser, tmp_path: Path) -> None:
+    static = ROOT / "docs" / "static"
+    style, script = ((static / name).as_uri() for name in ("gallery.css", "site.js"))
+    head = f'<link rel="stylesheet" href="{style}"><script defer src="{script}"></script>'
+    pictures = "".join(f'<img class="{name}" width="9" height="9" alt="{name}">' for name in ("moving", "still"))
+    page = f'<!doctype html><title>A page</title>{head}<main>{pictures * 2}</main>'
+    (tmp_path / "moving.html").write_text(page, encoding="utf-8")
+    shown = "[...document.images].filter(one => one.checkVisibility()).map(one => one.className)"
+    with watching(browser) as watched:
+        watched.spoil()  # a file has another origin
+        watched.page.goto((tmp_path / "moving.html").as_uri())
+        assert watched.page.evaluate(shown) == ["moving", "moving"]
+        watched.page.get_by_role("button", name="Stop").first.click()
+        assert watched.page.evaluate(shown) == ["still", "still"]
+        watched.page.get_by_role("button", name="Play").last.click()
+        assert watched.page.evaluate(shown) == ["moving", "moving"]
+        watched.page.emulate_media(reduced_motion="reduce")
+        assert watched.page.evaluate(shown) == ["still", "still"]
+
+
 @pytest.mark.skipif(not (SITE / "index.html").is_file(), reason="the site is not built: make docs")
 def test_the_front_page_and_a_scene() -> None:
     scene = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("gallery/3ds/*.html"))[-1]

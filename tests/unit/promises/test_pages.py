@@ -36,8 +36,8 @@ FOREIGN = frozenset(
     | {"flatnonzero", "isnan", "items", "join", "loads", "nbytes", "ones", "read_bytes", "repeat", "run", "save"}
     | {"shape", "splitlines", "startswith", "stdout", "sum", "to_bytes", "tobytes", "tolist", "uint8", "unique"}
     | {"append", "default_rng", "endswith", "full", "get", "getpixel", "integers", "keys", "pop", "random", "reshape"}
-    | {"split", "transpose"}
-    | {"write_text", "fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
+    | {"ZipFile", "read", "split", "transpose"}
+    | {"write_text", "frombuffer", "fromfile", "observe", "scale", "sql", "uint32", "write_bytes", "zeros"}
 )
 
 

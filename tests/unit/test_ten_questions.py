@@ -39,7 +39,7 @@ def wrong(site: Site, question: Question) -> str:
     """Where the way to an answer ends, or ""."""
     page = "index"
     for text in question.way:
-        found = {link.page for link in site.links(page) if link.text == text}
+        found = {link.page for link in site.links(page) if link.text == text} - {page}  # its own contents lead nowhere
         if len(found) != 1:
             return f"{page} has {len(found)} pages under the link {text!r}"
         (page,) = found

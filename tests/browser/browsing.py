@@ -22,7 +22,7 @@ ARGUMENTS = (
     "--no-first-run", "--disable-sync", "--disable-gpu-compositing",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
-LIMIT = 60_000
+LIMIT = 180_000
 """Milliseconds that anything may take: machines of tests are slow at times."""
 LOOKS: dict[str, Any] = {"viewport": {"width": 1300, "height": 800}, "color_scheme": "light"}
 """What a page looks like, unless a test says something else."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ SITE = Path(os.environ.get("POCKETGPU_SITE", ROOT / "build" / "docs"))
 
 
 def seen(site: Path, pages: list[str], looks: Any = CHECK["LOOKS"]) -> list[str]:
-    return list(CHECK["seen"](site, pages, looks))
+    """In a thread of its own: the browser of other tests belongs to this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: list(CHECK["seen"](site, pages, looks))).result()
 
 
 def test_what_readers_would_meet_is_found(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from pocketgpu.probe.scenes.n3ds.canvas import DARK as N3DS_DARK
 from pocketgpu.probe.scenes.n3ds.canvas import LEFT as N3DS_LEFT
 from pocketgpu.probe.scenes.n3ds.canvas import ORANGE as N3DS_ORANGE
 from pocketgpu.probe.scenes.n3ds.canvas import RIGHT as N3DS_RIGHT
-from pocketgpu.probe.scenes.n3ds.canvas import Canvas as N3dsCanvas
-from pocketgpu.probe.scenes.switch.canvas import CLASSES, ORANGE, Canvas
+from pocketgpu.probe.scenes.n3ds.canvas import SceneCanvas as N3dsCanvas
+from pocketgpu.probe.scenes.switch.canvas import CLASSES, ORANGE, SceneCanvas
 
 STENCIL = "test.stencil_write"
 (OTHER,) = CHOICES[STENCIL].alternatives
@@ -130,7 +130,7 @@ def test_scenes_of_choices_are_as_from_the_start(name: str) -> None:
 def test_a_channel_that_was_made_before_the_disputed_frame() -> None:
     """Frame 0 makes the channel and binds all but the 3D class; methods of the unbound subchannel come in frame 1. A
     replay that begins there must not keep what the usual choice did when the channel was made."""
-    canvas = Canvas(bound=False)
+    canvas = SceneCanvas(bound=False)
     for name in CLASSES[1:]:
         canvas.pb.bind(name)
     canvas.submit()

@@ -133,18 +133,16 @@ class Photo:
 
     def _shift(self, blurred: Floats) -> tuple[int, int]:
         """The place at which a picture's levels say the most about those of the photo, whatever the curve."""
-        levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.uint8)
+        # All channels are counted at once: each has its own range of levels.
+        levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.intp) + LEVELS * np.arange(3)
         every = max(1, self.photo.size // (3 * _SAMPLES))
-        photo = [self.photo[::every, :, channel].ravel() for channel in range(3)]
+        photo = self.photo[::every].astype(np.float64).ravel()
 
         def explained(shift: tuple[int, int]) -> float:
-            cut = levels[self._part(shift)][::every]
-            total = 0.0
-            for channel, own in enumerate(photo):
-                places = cut[..., channel].ravel()
-                sums = np.bincount(places, weights=own, minlength=LEVELS)
-                total += float((sums**2 / np.maximum(np.bincount(places, minlength=LEVELS), 1)).sum())
-            return total
+            places = levels[self._part(shift)][::every].ravel()
+            sums = np.bincount(places, weights=photo, minlength=3 * LEVELS)
+            counts = np.bincount(places, minlength=3 * LEVELS)
+            return float((sums**2 / np.maximum(counts, 1)).sum())
 
         return max(self._shifts, key=explained)
 

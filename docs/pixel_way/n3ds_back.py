@@ -224,7 +224,7 @@ def the_transfer(page: Page, way: Followed) -> None:
     page.stage("The display transfer")
     facts = {name: int(value, 16) for name, value in way.transfer.facts.items()}
     source, target = way.transfer.reads[0].address, way.transfer.writes[0].address
-    (width, height) = (facts["PPF_INPUT_SIZE"] & 0xFFFF, facts["PPF_INPUT_SIZE"] >> 16)
+    width, height = (int(known("PPF_INPUT_SIZE")[side].decode(facts["PPF_INPUT_SIZE"])) for side in ("width", "height"))
     words = gx.display_transfer(source, target, (width, height))
     page.say(
         "The display cannot read tiles. So at the end of the frame the program asks for a *display transfer*, with",

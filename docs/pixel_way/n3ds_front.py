@@ -28,6 +28,7 @@ from pixel_way.writing import (
 from pocketgpu.builder import gx
 from pocketgpu.facts.gsp import GX_COMMANDS, GX_HEADER, GX_QUEUE
 from pocketgpu.facts.n3ds.structures import structure
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.pictures import beside
 
@@ -101,7 +102,11 @@ def the_call(page: Page, way: Followed) -> None:
         "Then gsp writes three registers of the GPU. The last one starts the list. These writes are in the recording;",
         "the command above is the one that makes gsp do them.",
     )  # fmt: skip
-    values = {"CMDBUF_SIZE0": size // 8, "CMDBUF_ADDR0": address // 8, "CMDBUF_JUMP0": 1}
+    values = {
+        "CMDBUF_SIZE0": PICA["CMDBUF_SIZE0"].encode(size=size),
+        "CMDBUF_ADDR0": PICA["CMDBUF_ADDR0"].encode(address=address),
+        "CMDBUF_JUMP0": START_LIST,
+    }
     page.table(
         ("register", "address", "word", "means"),
         [

@@ -10,7 +10,7 @@ from pixel_way import switch_front as front
 from pixel_way.drawings import cells, inside_block, texel_square
 from pixel_way.switch import ADDRESS, Followed, X, Y, known
 from pixel_way.writing import Page, code, colour, meaning, method, number, numbers, octets, place, word
-from pocketgpu.facts.maxwell.headers import TSC
+from pocketgpu.facts.maxwell.headers import HANDLE, TSC
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH, Layout
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 
@@ -28,7 +28,7 @@ def the_texture(page: Page, way: Followed) -> None:
         way.long(f"SET_TEX_{kind}_POOL_A", f"SET_TEX_{kind}_POOL_B") for kind in ("HEADER", "SAMPLER")
     )
     at = headers + HEADER_BYTES * texture.number
-    number_of_sampler = texture.handle >> 20
+    number_of_sampler = HANDLE["SAMPLER"].raw(texture.handle)
     page.say(
         "A *texture* is a picture in memory that is put onto triangles; its pixels are called *texels*. The",
         f"instruction {code(values['text'])} reads one by its handle. The handle names a *texture header*,",

@@ -1,9 +1,14 @@
-"""Drawings as SVG inside of a page. Their colours are those of the page, so they fit a dark and a light one."""
+"""Drawings inside of a page, most as SVG. Their colours are those of the page, so they fit a dark and a light one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+
+from reference_pages.bits import Part, drawing
+
+from pixel_way.writing import short
+from pocketgpu.facts.dialect.registers import Field
 
 Length = float | str
 """Pixels of the page, or a text such as "12.50%" of a drawing's width."""
@@ -63,26 +68,10 @@ class Drawing:
         )
 
 
-def bits(fields: Sequence[tuple[int, int, str, str]], label: str, width: int = 640) -> str:
-    """A word of 32 bits. fields: (highest bit, lowest bit, name, value), from the top down. Names that do not fit into
-    their field stand below it, each lower than the one before if there is no room beside that."""
-    cell, letter = width / 32, 7.5
-    lows: list[float] = []
-    drawing = Drawing(width + 2, 94, label)
-    for high, low, name, value in fields:
-        left, size = 1 + (31 - high) * cell, (high - low + 1) * cell
-        drawing.rect(left, 18, size, 32, "cell" if name else "cell dim")
-        text, middle = f"{name} = {value}" if name else "", left + size / 2
-        if letter * len(text) < size:
-            drawing.text(middle, 39, text)
-        else:
-            drawing.text(middle, 39, value)
-            start = max(1.0, middle - letter * len(name) / 2)
-            row = next((n for n, end in enumerate(lows) if end < start), len(lows))
-            lows[row : row + 1] = [start + letter * len(name)]
-            drawing.text(start, 66 + 16 * row, name, "small", "start")
-        drawing.text(middle, 12, f"{high}" if high == low else f"{high}:{low}", "small")
-    return drawing.svg
+def bits(fields: Iterable[Field], value: int, label: str) -> str:
+    """A word of 32 bits with the values of its fields, as the pages of registers draw it."""
+    parts = [Part(one.lo, one.width, f"{one.name} = {short(one.raw(value))}") for one in fields]
+    return drawing(parts, title=label)
 
 
 def texel_square(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pixel_way import followed
 from pixel_way import n3ds_front as front
 from pixel_way.drawings import cells, scan, texel_square
 from pixel_way.n3ds import ADDRESS, SCREEN, Followed, X, Y, known
@@ -327,9 +328,4 @@ STAGES_IN_ORDER = (
 def write(capture: Path, folder: Path) -> Page:
     """The page, and its pictures in the folder."""
     page = Page(folder, "3ds", "The way of a pixel: 3DS")
-    way = Followed(capture)
-    front.begin(page, way)
-    for stage in STAGES_IN_ORDER:
-        stage(page, way)
-    end(page, way)
-    return page
+    return followed.write(page, Followed(capture), (front.begin, *STAGES_IN_ORDER, end))

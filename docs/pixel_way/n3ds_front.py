@@ -20,7 +20,6 @@ from pixel_way.writing import (
     octets,
     place,
     register,
-    short,
     signed,
     whole,
     word,
@@ -137,7 +136,6 @@ def the_list(page: Page, way: Followed) -> None:
     entry = way.entry("TEXUNIT0_ADDR")
     header = int.from_bytes(way.read(int(entry["address"], 16) + 4, 4), "little")
     layout = structure("LIST_ENTRY")
-    fields = sorted(layout.fields, key=lambda one: -one.lo)
     page.say(
         f"The header after the value of {register('TEXUNIT0_ADDR')} is {word(header)}. It names the register by its",
         "number (`id`), and says which of its four bytes are written (`byte_mask`) and how many more values follow",
@@ -145,7 +143,7 @@ def the_list(page: Page, way: Followed) -> None:
     )  # fmt: skip
     page.drawing(
         bits(
-            [(one.lo + one.width - 1, one.lo, one.name, short(one.raw(header))) for one in fields],
+            [one for one in layout.fields if one.name != "unused"], header,
             f"The 32 bits of the header {header:#010x}, by fields",
         ),
         f"The header {header:#010x}: id {layout['id'].raw(header):#05x} is TEXUNIT0_ADDR.",

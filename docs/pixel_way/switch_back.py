@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pixel_way import followed
 from pixel_way import switch_front as front
 from pixel_way.drawings import cells, inside_block, texel_square
 from pixel_way.switch import ADDRESS, Followed, X, Y, known
@@ -345,9 +346,4 @@ STAGES_IN_ORDER = (
 def write(capture: Path, folder: Path) -> Page:
     """The page, and its pictures in the folder."""
     page = Page(folder, "switch", "The way of a pixel: Switch")
-    way = Followed(capture)
-    front.begin(page, way)
-    for stage in STAGES_IN_ORDER:
-        stage(page, way)
-    end(page, way)
-    return page
+    return followed.write(page, Followed(capture), (front.begin, *STAGES_IN_ORDER, end))

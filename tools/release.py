@@ -79,11 +79,14 @@ def released(changes: str, version: str, day: date) -> str:
     return f"{parts[0]}{UNRELEASED}\n\n## {version} ({day.isoformat()})\n\n{news.strip()}\n{others}{rest}"
 
 
-def uncommitted(root: Path) -> list[str]:
+def uncommitted(root: Path, **environment: str) -> list[str]:
     """Files that differ from the last commit, or that git does not know."""
+    # In a hook of git, variables name another repository.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     done = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, encoding="utf-8", check=False
-    )
+        ["git", "status", "--porcelain"], cwd=root, env={**clean, **environment}, capture_output=True, text=True,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
     if done.returncode:
         raise Refused(f"git cannot say what is committed: {done.stderr.strip()}")
     return [line[3:] for line in done.stdout.splitlines()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -48,7 +49,8 @@ def tool() -> Iterator[ModuleType]:
 
 def git(root: Path, *words: str) -> None:
     names = ["-c", "user.name=tests", "-c", "user.email=tests@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *names, *words], cwd=root, check=True, capture_output=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    subprocess.run(["git", *names, *words], cwd=root, env=environment, check=True, capture_output=True)
 
 
 def commit(root: Path) -> None:
@@ -110,7 +112,22 @@ def test_a_tree_that_is_not_committed_is_refused(tool: ModuleType, project: Path
     with pytest.raises(tool.Refused, match=r"not committed: CHANGELOG\.md"):
         tool.prepared(project, DAY)
     with pytest.raises(tool.Refused, match="git cannot say"):
-        tool.uncommitted(project.parent)
+        tool.uncommitted(project.parent, GIT_CEILING_DIRECTORIES=str(project.parent.parent))
+
+
+def test_another_repository_of_the_environment_is_left_alone(
+    tool: ModuleType, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hooks of git have one in their variables."""
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    (project / "new.py").write_text("", encoding="utf-8")
+    assert tool.uncommitted(project) == ["new.py"]
+    commit(project)
+    assert tool.uncommitted(project) == [] and not (other / ".git" / "index").exists()
 
 
 @pytest.mark.parametrize("text", ["", '__version__ = "1"\n__version__ = "2"\n', '    __version__ = "1"\n'])

@@ -121,11 +121,15 @@ docs: $(VENV)/.ready-docs
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: two notebooks of the site are not run"; fi
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
+	@if $(BIN)/python -c "import pytest" 2> /dev/null; \
+	  then POCKETGPU_SITE=build/docs $(BIN)/python -m pytest -q tests/unit/test_ten_questions.py -k test_the_site; \
+	  else echo "no pytest: whether the site answers ten questions is not tested"; fi
 
 clean:
-	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix
-	rm -rf build dist docs/reference/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf viewer/node_modules src/pocketgpu/view/page src/pocketgpu/notebook/page src/pocketgpu/data/kernels
+	rm -rf editors/vscode/node_modules editors/vscode/dist src/pocketgpu/editor/vsix tests/editor/node_modules
+	rm -rf build dist docs/reference/generated docs/gallery docs/way docs/figures.md .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests docs tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
 	rm -rf $(VENV)

@@ -138,7 +138,7 @@ def generate(folder: Path) -> list[Path]:
         files = [one for one in sorted(FOLDER.glob("*.json")) if one.name.startswith("command.") == of_commands]
         path = folder / f"{name}.md"
         parts = [f"# {title}", "", text, "", *(whole(one) for one in files)]
-        path.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+        path.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8", newline="\n")
         written.append(path)
     return written
 

@@ -200,11 +200,13 @@ def main() -> None:
     size = size_of(options.site)
     if size > MOST_BYTES:
         wrong.append(f"the site has {size} bytes, more than {MOST_BYTES}")
+    pages: list[str] = []
     why_not = "left out" if options.no_browser else lacking()
     if not why_not:
-        wrong += seen(options.site, chosen(options.site, options.pages))
+        pages = chosen(options.site, options.pages)
+        wrong += seen(options.site, pages)
     print(*wrong, sep="\n")
-    looks = f"not looked at in a browser: {why_not}" if why_not else f"{options.pages} pages looked at in a browser"
+    looks = f"not looked at in a browser: {why_not}" if why_not else f"{len(pages)} pages looked at in a browser"
     print(f"{len(wrong)} problems; {size / 1e6:.1f} MB; {looks}")
     sys.exit(bool(wrong))
 

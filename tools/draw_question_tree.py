@@ -141,7 +141,7 @@ def _link(anchor: str, inner: str) -> str:
 
 def main() -> None:
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    PICTURE.write_text(draw(questions(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")
+    PICTURE.write_text(draw(questions(PAGE.read_text(encoding="utf-8"))), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

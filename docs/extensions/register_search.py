@@ -21,7 +21,8 @@ def add_scripts(app: Any, pagename: str, templatename: str, context: Any, doctre
 def write_index(app: Any, exception: Exception | None) -> None:
     """Put the index beside the other static files."""
     if exception is None and app.builder.format == "html":
-        (Path(app.outdir) / "_static" / search.SCRIPT).write_text(search.script(), encoding="utf-8")
+        path = Path(app.outdir) / "_static" / search.SCRIPT
+        path.write_text(search.script(), encoding="utf-8", newline="\n")
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,5 +1,8 @@
-// Parts of a page that scroll by themselves can be reached with the keyboard: blocks of code and wide tables.
-const SCROLLING = ".highlight pre, .table-wrapper, .output pre, .output .text_html";
+// Parts of a page that scroll by themselves can be reached with the keyboard: blocks of code, wide tables and drawings.
+const SCROLLING = [
+  ".highlight pre", ".table-wrapper", ".output pre", ".cell_output .text_html", ".cell_output .text_html table", ".drawing",
+  "details.more",
+].join();
 const reach = () => {
   for (const part of document.querySelectorAll(SCROLLING)) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;

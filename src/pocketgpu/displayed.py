@@ -74,10 +74,11 @@ def title_html(text: str) -> str:
 
 
 def picture_html(png: bytes | None) -> str:
-    """A picture for a notebook, inside of the text; "" without one."""
+    """A picture for a notebook, inside of the text; "" without one. It has no other text: the title beside it says what
+    it is."""
     from base64 import b64encode
 
-    return "" if png is None else f'<img src="data:image/png;base64,{b64encode(png).decode()}">'
+    return "" if png is None else f'<img alt="" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
 class Displayed:

@@ -50,8 +50,8 @@ RIGHT = (
 )
 """Phrases of depth, in which a banned word is the right one."""
 
-TEXTS = frozenset((".c", ".cpp", ".h", ".ipynb", ".ksy", ".md", ".py", ".svg", ".toml", ".tsv", ".txt", ""))
-FOLDERS = ("src", "docs", "tests", "tools", "benchmarks", "recorder")
+TEXTS = frozenset((".c", ".cpp", ".h", ".ipynb", ".ksy", ".md", ".py", ".rst", ".svg", ".toml", ".tsv", ".txt", ""))
+FOLDERS = ("src", "docs", "gallery", "tests", "tools", "benchmarks", "recorder")
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 OWN = (Path(__file__).resolve(), ROOT / "tests" / "unit" / "test_words.py")
 """The list and its test, which name the words."""

@@ -19,15 +19,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 from support.promised import NAMES
+from support.site import site_module
 
 from pocketgpu.pytest_plugin import updating
 
+gallery = site_module("gallery")
+gallery_scenes = site_module("gallery_scenes")
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "docs" / "extensions"))
-
-import gallery  # noqa: E402  (found by the path above)
-import gallery_scenes  # noqa: E402
-
 SCENES = sorted((ROOT / "gallery").glob("*/*.py"))
 LEAST_SCENES = 80
 MOST_LINES = 40

@@ -97,7 +97,8 @@ def test_types_are_rarely_ignored() -> None:
 
 def test_only_the_script_for_ci_knows_where_recordings_lie() -> None:
     """Everything else goes by POCKETGPU_RECORDINGS, see support/recordings.py."""
-    folders = [ROOT / name for name in (".ci", "benchmarks", "docs", "recorder", "src", "tests", "tools")]
+    names = (".ci", ".github", "benchmarks", "docs", "gallery", "recorder", "src", "tests", "tools")
+    folders = [ROOT / name for name in names]
     paths = [*ROOT.glob("*"), *(path for folder in folders for path in folder.rglob("*"))]
     sibling = re.compile(r"\.\./" + "shared" + r"\b|(\"\.\.\"|parent) / \"" + "shared")
     texts = [path for path in paths if path.suffix in ("", ".py", ".md", ".toml", ".txt", ".yml") and path.is_file()]
@@ -127,6 +128,14 @@ def test_tests_lie_where_their_subject_lies() -> None:
 
 def test_files_are_short() -> None:
     assert [module.place for module in modules() if len(module.text.splitlines()) > MOST_LINES] == []
+
+
+def test_what_is_built_is_removed_by_make_clean() -> None:
+    """Folders that .gitignore names as built."""
+    built = (ROOT / ".gitignore").read_text(encoding="utf-8").partition("# What is built\n")[2].partition("\n\n")[0]
+    clean = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nclean:\n")[2].partition("\n\n")[0].split()
+    names = {name.strip("/") for name in built.splitlines()}
+    assert {"build", "docs/way", "docs/figures.md"} <= names and names - set(clean) == set()
 
 
 def test_folders_are_small() -> None:

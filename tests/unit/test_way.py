@@ -7,21 +7,21 @@ and with arithmetic that is done again here.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.house import ROOT
 from support.pages import blocks, commands, place_stand_ins, run
+from support.site import site_module
 from support.words import search
 
 import pocketgpu
 from pocketgpu import N3DS
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.timing import CPU_CLOCK
+from pocketgpu.pica.pdc.scan import scan_plan
 
-DOCS = ROOT / "docs"
 DATA = ROOT / "src/pocketgpu/data"
 SAMPLES = {"3ds": DATA / "sample.ctf.xz", "switch": DATA / "sample_switch.mxcap.zip"}
 STAGES = {
@@ -43,24 +43,12 @@ CONSOLES = tuple(STAGES)
 Table = list[list[str]]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def paths() -> Iterator[None]:
-    """The modules of the site can be imported."""
-    added = [str(DOCS)]
-    sys.path[:0] = added
-    yield
-    for one in added:
-        sys.path.remove(one)
-
-
 @pytest.fixture(scope="module")
-def folder(paths: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages with their pictures."""
-    from generate_way import generate
-
     made = tmp_path_factory.mktemp("way")
     (made / "old.md").write_text("from an earlier run")
-    generate(made)
+    site_module("generate_way").generate(made)
     return made
 
 
@@ -269,12 +257,7 @@ def test_the_edges_of_both_pages_are_positive(folder: Path) -> None:
 
 def test_the_scan_is_where_the_display_controller_has_the_pixel(folder: Path) -> None:
     """The plan of a frame says which pixel of the framebuffer each line and clock sends."""
-    sys.path.insert(0, str(DOCS))
-    from pixel_way.n3ds import Followed
-
-    from pocketgpu.pica.pdc.scan import scan_plan
-
-    way = Followed(SAMPLES["3ds"])
+    way = site_module("pixel_way.n3ds").Followed(SAMPLES["3ds"])
     text = part(text_of(folder, "3ds"), "Scan-out")
     line, clock = map(int, re.search(r"line (\d+) at clock (\d+)", text).groups())
     plan = scan_plan(way.mode)
@@ -282,7 +265,7 @@ def test_the_scan_is_where_the_display_controller_has_the_pixel(folder: Path) ->
     assert clock - way.mode.hstart == 239 - 200
     cycles, milliseconds = re.search(r"([\d,]+) cycles of the processor .* or\s+([\d.]+) ms", text).groups()
     assert way.mode.position(int(cycles.replace(",", ""))) == (clock, line)
-    assert float(milliseconds) == pytest.approx(1000 * int(cycles.replace(",", "")) / 268_111_856, abs=0.001)
+    assert float(milliseconds) == pytest.approx(1000 * int(cycles.replace(",", "")) / CPU_CLOCK, abs=0.001)
 
 
 def test_the_switch_reads_the_texels_of_the_page(folder: Path, runs: dict[str, pocketgpu.Inspection]) -> None:

@@ -165,7 +165,8 @@ def test_every_promised_member_is_in_an_example() -> None:
     """Of any page: as an attribute, or as the name of an argument, which the fields of some classes are."""
     used: set[str] = set()
     texts = [block.text for page in PAGES for block in python_blocks(page)]
-    for node in (one for text in (*texts, *map(Path.read_text, SCENES)) for one in ast.walk(ast.parse(text))):
+    texts += [scene.read_text(encoding="utf-8") for scene in SCENES]
+    for node in (one for text in texts for one in ast.walk(ast.parse(text))):
         if isinstance(node, ast.Attribute):
             used.add(node.attr)
         elif isinstance(node, ast.keyword) and node.arg:

@@ -236,7 +236,7 @@ def test_a_moment_shows_its_target_as_a_picture(run: Inspection) -> None:
     moment = run.seek("f0/d1")
     png = moment._repr_png_()
     assert png is not None and np.array_equal(np.asarray(Image.open(io.BytesIO(png))), np.asarray(moment.target.image))
-    assert base64.b64encode(png).decode() in moment._repr_html_()
+    assert f'<img alt="" src="data:image/png;base64,{base64.b64encode(png).decode()}">' in moment._repr_html_()
 
 
 def test_the_target_of_a_switch_is_what_its_registers_route() -> None:

@@ -65,8 +65,8 @@ CHARTS = (
     Chart(
         "captures", "3DS frames against an emulator", "faster",
         "20 recordings of public example programs are replayed (those of [Agreement](agreement.md) without "
-        "hwtest_texcopy), and the time of a frame is compared with the best time of a C++ emulator's software renderer. "
-        "The figures are the geometric mean of the recordings, and the least of them.",
+        "hwtest_texcopy), and the time of a frame is compared with the best time of a C++ emulator's software "
+        "renderer. The figures are the geometric mean of the recordings, and the least of them.",
         "The emulator's times come from another machine. They are scaled by a rasteriser in C++ that runs on both, as "
         "far as its speed there is known.",
     ),
@@ -85,8 +85,8 @@ CHARTS = (
         "starts", "Starts", "slower",
         "The time of a whole process, from its start to its end, that makes one picture of a recording, as a multiple "
         'of `python -c "import numpy"` beside it. Cold means that the cache of compiled code of the user is empty.',
-        "These are starts with code for AVX-512. The file of all figures has those with code for AVX2, too. The promise is "
-        "about every recording.",
+        "These are starts with code for AVX-512. The file of all figures has those with code for AVX2, too. The "
+        "promise is about every recording.",
     ),
     Chart(
         "pixels", "The 3DS's pixels against C++", "faster",
@@ -267,9 +267,9 @@ def page(figures: Sequence[Figure]) -> str:
     """The page."""
     lines = [
         "# Measured figures", "",
-        "How fast pocketgpu is, and against what. All figures are from {download}`a file <../benchmarks/README.md>` that",
-        "has many more and says how each was measured. Figures of different machines, or of different days, cannot be",
-        "compared with each other. `make bench` measures them on your machine.", "",
+        "How fast pocketgpu is, and against what. All figures are from {download}`a file <../benchmarks/README.md>`",
+        "that has many more and says how each was measured. Figures of different machines, or of different days,",
+        "cannot be compared with each other. `make bench` measures them on your machine.", "",
     ]  # fmt: skip
     for chart in CHARTS:
         lines += section(chart, [one for one in figures if one.chart == chart.name])

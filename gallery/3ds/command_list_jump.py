@@ -24,7 +24,7 @@ canvas.show("vertex color").shader(PROGRAM)
 turn = np.linspace(0, 2 * np.pi, 25)
 edge = np.column_stack([np.sin(turn) * np.sin(turn / 2) ** 2 * 0.6, (1 - np.cos(turn)) / 2])
 rows = [(x, y, -0.5, 1, *[0.35 + 0.4 * y + x] * 3) for x, y in [(0, 0.5), *edge]]
-petal = CommandList().attributes(Buffer(canvas.put(rows), [("f32", 4), ("f32", 3)]))
+petal = CommandList().attributes(Buffer(canvas.put_floats(rows), [("f32", 4), ("f32", 3)]))
 petal.draw_arrays(len(rows), primitive="triangle fan")
 if len(petal) % 4 == 0:  # the jump is the last entry of the list
     petal.write("VTX_FUNC", clear=True)

@@ -11,10 +11,11 @@ from pocketgpu import N3DS
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.pictures import animate
 
+FORMATS = EXTERNAL["PDC0_FORMAT"]["color_format"].values
 SHOWN = {
     "PDC0_ADDRESS_A0": {"address": 0x18000000},
     "PDC0_STRIDE": {"stride": 3 * 240},
-    "PDC0_FORMAT": {"color_format": 1, "scan_doubling": 1},
+    "PDC0_FORMAT": {"color_format": FORMATS.RGB8, "scan_doubling": 1},
 }
 y, x = np.mgrid[0:240, 0:400]
 hills = 165 - 24 * np.sin(x / 55) - 9 * np.sin(x / 17 + 1)

@@ -11,7 +11,7 @@ from pocketgpu.builder.canvas import clip
 canvas = Canvas()
 corners = [(60, 220, 1, 0, 0), (340, 220, 0, 1, 0), (200, 20, 0, 0.3, 1)]  # x, y, red, green, blue
 vertices = [(*clip(x, y), -0.5, 1, *color, 1) for x, y, *color in corners]
-canvas.list.attributes(Buffer(canvas.put(vertices), [("f32", 4), ("f32", 4)]))
+canvas.list.attributes(Buffer(canvas.put_floats(vertices), [("f32", 4), ("f32", 4)]))
 canvas.show("vertex color")
 canvas.list.draw_arrays(3)
 canvas.image().save("triangle.png")

@@ -33,9 +33,10 @@ targets = [canvas.surface(300, 200, format) for format in ("A8B8G8R8", *["RF16_G
 canvas.draw_to_all(*targets).clear((0, 0, 0)).test_depth()
 store = canvas.program("pixel", STORE, targets=("rgba", "rgba", "rgba"))
 floor = translation(0, -1, -6) @ rotation((1, 0, 0), -1.5708)
-canvas.mesh(plane(12, 8), floor, (200, 200, 200), store)
-canvas.mesh(torus(1, 0.4), translation(-1.1, 0.1, -5.5) @ rotation((1, 0.4, 0), -0.7), (250, 220, 190), store)
-canvas.mesh(sphere(0.9), translation(1.5, -0.1, -5), (190, 220, 250), store)
+canvas.mesh(plane(12, 8), floor, color=(200, 200, 200), pixel=store)
+ring = translation(-1.1, 0.1, -5.5) @ rotation((1, 0.4, 0), -0.7)
+canvas.mesh(torus(1, 0.4), ring, color=(250, 220, 190), pixel=store)
+canvas.mesh(sphere(0.9), translation(1.5, -0.1, -5), color=(190, 220, 250), pixel=store)
 
 angle = np.arange(LAMPS) * 2 * np.pi / LAMPS
 lamps = np.zeros((LAMPS, 8))

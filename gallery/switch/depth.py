@@ -21,7 +21,7 @@ for function in WAYS.values():
     canvas.pb.clear_depth(0.0 if function == "GREATER" else 1.0)
     for number, color in enumerate(COLORS):
         turned = rotation((0, 0, 1), number * 2.0944) @ translation(0.55, 0, 0) @ rotation((1, 0.2, 0), 0.9)
-        canvas.mesh(torus(0.85, 0.17), translation(0, -0.1, -4.6) @ turned, color)
+        canvas.mesh(torus(0.85, 0.17), translation(0, -0.1, -4.6) @ turned, color=color)
     images.append(canvas.resolve(many).image())
 beside(images, list(WAYS)).save("depth.png")
 

@@ -33,7 +33,7 @@ for scale, way in ways.values():
     program = canvas.program("geometry", GEOMETRY + "EXIT", OUTPUT_TOPOLOGY=7, MAX_OUTPUT_VERTEX_COUNT=3)
     canvas.test_depth().constants([*canvas.view.ravel(), scale, way], "geometry")
     model = translation(0, 0, -4.8) @ rotation((1, 0.5, 0), -0.9)
-    canvas.mesh(torus(1, 0.45, 24, 14), model, (250, 150, 50), geometry=program)
+    canvas.mesh(torus(1, 0.45, 24, 14), model, color=(250, 150, 50), geometry=program)
     images.append(canvas.resolve(many).image())
 beside(images, list(ways)).save("geometry_program.png")
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from pocketgpu.builder.maxwell import MaxwellCanvas
-from pocketgpu.builder.maxwell.canvas import SAMPLE_PLACES
+from pocketgpu.facts.maxwell.samples import SAMPLE_PLACES
 from pocketgpu.pictures import beside
 
 angles = np.linspace(0, 2 * np.pi, 14, endpoint=False) + 0.1
@@ -38,7 +38,7 @@ beside(images, ["1 sample", "2 samples", "4 samples", "8 samples"]).save("multis
 # With multisampling a pixel has several samples, each with a place of its own (the dots below). A triangle covers the
 # samples that lie inside it. The pixel program still runs once for each pixel and gives its colour to all covered
 # samples, so smooth edges cost memory, but little work. :method:`SET_ANTI_ALIAS` has the number of samples and
-# :method:`SET_ANTI_ALIAS_SAMPLE_POSITIONS` their places in sixteenths of a pixel; these are the places of a driver of
-# the Switch. In memory the target is as much larger as there are samples: two beside each other, two by two, four by
+# :method:`SET_ANTI_ALIAS_SAMPLE_POSITIONS` their places in sixteenths of a pixel; these are the standard places of
+# graphics APIs. In memory the target is as much larger as there are samples: two beside each other, two by two, four by
 # two. Before it can be shown it is resolved: here the 2D engine halves it with its linear filter, which mixes the
 # samples of each pixel, until it has the size of the picture.

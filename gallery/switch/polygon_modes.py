@@ -34,7 +34,7 @@ for front, back in WAYS.values():
     pb = canvas.test_depth().pb.method("SET_FRONT_POLYGON_MODE", front).method("SET_BACK_POLYGON_MODE", back)
     pb.method("SET_POINT_SIZE", 3.0).method("SET_LINE_WIDTH_FLOAT", 1.0)
     model = translation(0, 0, -3.5) @ rotation((1, 0.35, 0), -0.8)
-    canvas.mesh(torus(0.95, 0.4, 28, 14), model, pixel=SIDES)
+    canvas.mesh(torus(0.95, 0.4, 28, 14), model, color=(230, 159, 0), pixel=SIDES)
     images.append(canvas.resolve(many).image())
 beside(images, list(WAYS)).save("polygon_modes.png")
 

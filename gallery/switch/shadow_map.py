@@ -40,12 +40,12 @@ matrix = np.array([[0.5, 0, 0, 0.5], [0, -0.5, 0, 0.5], [0, 0, 0, 0], [0, 0, 0, 
 matrix[2] = -0.15 * from_eye[2] - (0, 0, 0, 0.012)  # a little less, so that no place shadows itself
 seen = canvas.surface(400, 280, "RF32_GF32_BF32_AF32")
 canvas.draw_to(seen).test_depth().pb.clear((1, 1, 1, 1))
-for shape, model, color in SHAPES:
-    canvas.mesh(shape, lamp @ model, color, DISTANCE)
+for shape, model, _ in SHAPES:
+    canvas.mesh(shape, lamp @ model, pixel=DISTANCE)
 many = canvas.samples(8)
 canvas.test_depth().texture(seen).constants([*matrix.ravel(), *(eye @ np.linalg.inv(lamp))[:3, 2]], slot=2)
 for shape, model, color in SHAPES:
-    canvas.mesh(shape, eye @ model, color, SHADOWED)
+    canvas.mesh(shape, eye @ model, color=color, pixel=SHADOWED)
 canvas.resolve(many).show(seen, (8, 8, 120, 84)).image().save("shadow_map.png")
 
 # %%

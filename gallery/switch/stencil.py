@@ -20,11 +20,11 @@ def drawn(outline: bool, function: str):
     many = canvas.samples(8)
     pb = canvas.test_depth().pb.method("SET_STENCIL_TEST", 1).method("SET_STENCIL_FUNC_REF", 1)
     pb.method("SET_STENCIL_FUNC", V="OGL_ALWAYS").method("SET_STENCIL_OP_ZPASS", V="OGL_REPLACE")
-    canvas.mesh(torus(0.9, 0.42), MODEL, (0, 140, 210))
+    canvas.mesh(torus(0.9, 0.42), MODEL, color=(0, 140, 210))
     if outline:
         pb.method("SET_STENCIL_FUNC", V=f"OGL_{function}").method("SET_STENCIL_OP_ZPASS", V="OGL_KEEP")
         pb.method("SET_DEPTH_FUNC", V="OGL_ALWAYS")
-        canvas.mesh(torus(0.9, 0.5), MODEL, (240, 170, 30), FLAT)
+        canvas.mesh(torus(0.9, 0.5), MODEL, color=(240, 170, 30), pixel=FLAT)
     return canvas.resolve(many).image()
 
 

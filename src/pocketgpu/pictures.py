@@ -25,6 +25,8 @@ _GROUND = (24, 24, 27)
 _LABEL = (228, 228, 231)
 _LABEL_SIZE = 13
 _LABEL_HEIGHT = 20
+_MOVING: Final = (".png", ".apng", ".gif", ".webp")
+"""Suffixes of formats with animations."""
 
 
 class ShownArray(Displayed):
@@ -133,14 +135,17 @@ def beside(
     columns: pictures in a row (0: all). scale: how often each pixel is repeated, so that small ones can be seen.
     gap: pixels around each. Cells are as large as the largest picture.
 
-    :raises UsageError: there is no picture, or there is another number of labels than of pictures.
+    :raises UsageError: there is no picture, there is another number of labels than of pictures, or a number of columns,
+        a scale or a gap that no sheet has.
     """
     from PIL import Image as images_of  # only when pictures are put together
     from PIL import ImageDraw, ImageFont
 
     if not images or (labels and len(labels) != len(images)):
         raise UsageError(f"{counted(len(images), 'picture')} and {counted(len(labels), 'label')}")
-    larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
+    if columns < 0 or gap < 0:
+        raise UsageError(f"no sheet has {counted(columns, 'column')} and gaps of {counted(gap, 'pixel')}")
+    larger = _larger(images, scale)
     columns = columns or len(larger)
     head = _LABEL_HEIGHT if labels else 0
     width, height = (max(getattr(one, side) for one in larger) + gap for side in ("width", "height"))
@@ -159,13 +164,23 @@ def animate(images: Sequence[Image], path: str | os.PathLike[str], *, millisecon
     """Write pictures of one size as an animation without an end: the suffix of `path` is that of a format with
     animations (".png", ".gif", ".webp"). scale: how often each pixel is repeated.
 
-    :raises UsageError: there is no picture.
+    :raises UsageError: there is no picture, they have different sizes, a scale below 1, or another suffix.
     """
-    if not images:
-        raise UsageError("no pictures to animate")
-    larger = [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
-    options: dict[str, Any] = {"lossless": True} if os.fspath(path).endswith(".webp") else {}
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix not in _MOVING:
+        raise UsageError(f"no animation is written to {os.fspath(path)}", hint=f"Suffixes are {', '.join(_MOVING)}.")
+    if len({one.size for one in images}) != 1:
+        raise UsageError("an animation has at least one picture, and all of them have one size")
+    larger = _larger(images, scale)
+    options: dict[str, Any] = {"lossless": True} if suffix == ".webp" else {}
     larger[0].save(path, save_all=True, append_images=larger[1:], duration=milliseconds, loop=0, **options)
+
+
+def _larger(images: Sequence[Image], scale: int) -> list[Image]:
+    """RGB pictures with each pixel repeated in both directions."""
+    if scale < 1:
+        raise UsageError(f"a scale of {scale}; pixels are repeated at least once")
+    return [one.convert("RGB").resize((one.width * scale, one.height * scale), 0) for one in images]
 
 
 __all__ = ["Screen", "ShownArray", "animate", "beside", "png_bytes", "thinned", "to_image", "to_png"]

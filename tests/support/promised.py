@@ -55,7 +55,6 @@ NAMES: dict[str, tuple[str, ...]] = {
         "shader",
         "size_of",
     ),
-    "pocketgpu.builder.maxwell.canvas": ("SAMPLE_PLACES",),
     "pocketgpu.builder.maxwell.programs": (
         "COLORED", "FLAT", "LIT", "LIT_TEXTURE", "MESH_VALUES", "SHADE", "TEXTURED", "VALUES", "transformed",
     ),
@@ -74,6 +73,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.external": ("EXTERNAL",),
     "pocketgpu.facts.formats": ("ETC1", "RGB565", "RGB8", "RGBA8"),
     "pocketgpu.facts.maxwell": ("B197", "TIC"),
+    "pocketgpu.facts.maxwell.samples": ("SAMPLE_PLACES",),
     "pocketgpu.facts.pica": ("PICA",),
     "pocketgpu.facts.timing": ("CPU_CLOCK",),
     "pocketgpu.inspect.address": ("Address",),
@@ -286,6 +286,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "lighting",
         "mesh",
         "paint",
+        "put_floats",
         "quad",
         "save",
         "show",

@@ -39,6 +39,9 @@ def test_pictures_stand_beside_each_other_under_labels() -> None:
     for wrong in (([], []), ([one], ["a", "b"])):
         with pytest.raises(UsageError):
             beside(*wrong)
+    for option, message in (({"columns": -1}, "-1 columns"), ({"gap": -9}, "-9 pixels"), ({"scale": 0}, "scale of 0")):
+        with pytest.raises(UsageError, match=message):
+            beside([one], **option)
 
 
 @pytest.mark.parametrize("suffix", ["png", "gif", "webp"])
@@ -50,5 +53,20 @@ def test_animations_have_their_pictures(suffix: str, tmp_path: Path) -> None:
         for number, color in enumerate(colors):
             read.seek(number)
             assert read.convert("RGB").getpixel((0, 0)) == color
-    with pytest.raises(UsageError):
-        animate([], tmp_path / "none.gif")
+
+
+def test_what_is_no_animation_is_refused(tmp_path: Path) -> None:
+    one, other = Image.new("RGB", (4, 3)), Image.new("RGB", (4, 4))
+    for images, name, options, message in (
+        ([], "a.gif", {}, "at least one picture"),
+        ([one, other], "a.webp", {}, "one size"),
+        ([one], "a.jpg", {}, "Suffixes are .png"),
+        ([one], "a", {}, "Suffixes are .png"),
+        ([one], "a.png", {"scale": 0}, "scale of 0"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            animate(images, tmp_path / name, **options)
+    assert not list(tmp_path.iterdir())
+    animate([one, one], tmp_path / "A.WEBP")
+    with Image.open(tmp_path / "A.WEBP") as read:
+        assert read.format == "WEBP" and read.size == (4, 3)

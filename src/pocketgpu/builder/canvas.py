@@ -20,8 +20,10 @@ from pocketgpu.builder.matrices import UPRIGHT, Matrix, look_at, perspective
 from pocketgpu.builder.shapes import Shape
 from pocketgpu.builder.values import FieldValue
 from pocketgpu.displayed import line_of
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import COLOR_FORMAT
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.shader.assembler import Assembly, assemble
 from pocketgpu.pictures import to_image
@@ -127,11 +129,15 @@ class Canvas:
 
     list: the list so far. capture: what comes before it. target, depth: addresses of the buffers in VRAM.
     format: of the target's pixels.
+
+    :raises UsageError: no target has that format, or the background is not four bytes.
     """
 
     def __init__(self, background: Color = BACKGROUND, *, format: str = "RGBA8") -> None:
+        if format not in COLOR_FORMAT.values():
+            raise UsageError(f"no target has format {format!r}", hint=f"Known are {', '.join(COLOR_FORMAT.values())}.")
         self.capture = CaptureBuilder()
-        self.background, self.format = background, format
+        self.background, self.format = _four(background), format
         self.target = self.capture.allocate(WIDTH * HEIGHT * BY_NAME[format].bits // 8, region="VRAM")
         self.depth = self.capture.allocate(WIDTH * HEIGHT * BY_NAME["D24S8"].bits // 8, region="VRAM")
         self._fill_buffers()
@@ -162,7 +168,10 @@ class Canvas:
         return self.list.shader(PROGRAM)
 
     def draw_to(self, address: int, width: int, height: int, *, depth: int | None = None) -> None:
-        """Draw to another target from here on, of a size in memory."""
+        """Draw to another target from here on, of a size in memory, in pixels.
+
+        :raises UsageError: an address that is no multiple of 8, or a size that no target has.
+        """
         self.list.render_target(address, width, height, depth=depth)
 
     def submit(self) -> CommandList:
@@ -202,23 +211,38 @@ class Canvas:
 
     # -- colours ------------------------------------------------------------------------------------------------------
     def paint(self, color: Color) -> CommandList:
-        """Draw in this colour from here on, whatever vertices have."""
-        return self.list.combiner(0, ("replace", "constant"), ("replace", "constant"), color=color)
+        """Draw in this colour from here on, whatever vertices have.
+
+        :raises UsageError: a colour that is not four bytes.
+        """
+        return self.list.combiner(0, ("replace", "constant"), ("replace", "constant"), color=_four(color))
 
     def show(self, source: str) -> CommandList:
-        """Draw in the colours of a combiner source from here on."""
+        """Draw in the colours of a combiner source from here on.
+
+        :raises UsageError: there is no such source.
+        """
         return self.list.combiner(0, ("replace", source), ("replace", source))
 
     def palette(self, *colors: Color) -> CommandList:
         """Draw in the colour of these that texture coordinate 0 u selects: each has an equal part of 0 to 1, the first
-        and the last also what is beyond."""
+        and the last also what is beyond.
+
+        :raises UsageError: there is no colour, or one is not four bytes.
+        """
+        if not colors:
+            raise UsageError("a palette has at least one colour")
+        colors = tuple(map(_four, colors))
         texels = np.array(colors, np.uint8)[np.arange(_PALETTE_TEXELS) * len(colors) // _PALETTE_TEXELS]
         address = self.capture.put_texture(np.tile(texels, (8, 1, 1)))
         self.list.texture(0, address, _PALETTE_TEXELS, 8, filter="nearest", wrap="clamp to edge")
         return self.show("texture 0")
 
     def texture(self, pixels: NDArray[np.uint8], format: str = "RGBA8", **options: Any) -> int:
-        """Draw with a picture as texture 0: RGBA of shape (height, width, 4), top row first. Its address."""
+        """Draw with a picture as texture 0: RGBA of shape (height, width, 4), top row first. Its address.
+
+        :raises UsageError: another shape, a side that is no multiple of 8, or no texture has that format.
+        """
         address = self.capture.put_texture(pixels, format)
         self.list.texture(0, address, pixels.shape[1], pixels.shape[0], format, **options)
         self.show("texture 0")
@@ -226,7 +250,10 @@ class Canvas:
 
     # -- squares ------------------------------------------------------------------------------------------------------
     def fill(self, box: Box, color: Color, depth: float = _HALF_DEPTH) -> None:
-        """A box of one colour."""
+        """A box of one colour.
+
+        :raises UsageError: a colour that is not four bytes.
+        """
         self.paint(color)
         self.quad(box, depth)
 
@@ -248,7 +275,7 @@ class Canvas:
         """The same for other programs: positions are v0; then any attributes, of each corner or of all."""
         spread = [np.broadcast_to(np.array(one, np.float32), (4, np.shape(one)[-1])) for one in more]
         rows = np.concatenate([self.corners(box, depth), *spread], axis=1)
-        buffer = Buffer(self.put(rows[ORDER]), [("f32", 4), *(("f32", part.shape[1]) for part in spread)])
+        buffer = Buffer(self.put_floats(rows[ORDER]), [("f32", 4), *(("f32", part.shape[1]) for part in spread)])
         self.list.attributes(buffer)
         return buffer
 
@@ -262,12 +289,15 @@ class Canvas:
         points = ((box.left, box.bottom), (box.right, box.bottom), (box.right, box.top), (box.left, box.top))
         return np.array([(*clip(x, y), -depth, 1.0) for x, y in points], np.float32)
 
-    def put(self, data: ArrayLike) -> int:
-        """Store floats in main memory; their address."""
+    def put_floats(self, data: ArrayLike) -> int:
+        """Store numbers in main memory as floats of 4 bytes; their address. `capture.put` stores bytes as they are."""
         return self.capture.put(np.ascontiguousarray(data, np.float32))
 
     def shader(self, text: str) -> Assembly:
-        """Draw with another vertex program from here on, given as its text: see `assemble`."""
+        """Draw with another vertex program from here on, given as its text: see `assemble`.
+
+        :raises ShaderError: the text is no program.
+        """
         self._program = assemble(text)
         self.list.shader(self._program)
         return self._program
@@ -284,8 +314,15 @@ class Canvas:
         self, eye: tuple[float, float, float] = (0, 0, 5), target: tuple[float, float, float] = (0, 0, 0), *,
         angle: float = 0.7, near: float = 1.0, far: float = 30.0,
     ) -> None:  # fmt: skip
-        """Where shapes are seen from, from here on. angle: from the lowest to the highest line, in radians. near, far:
-        distances whose depth is 1 and 0."""
+        """Where shapes are seen from, from here on.
+
+        eye, target: places in the world, in units of its shapes. angle: from the lowest to the highest line, in
+        radians. near, far: distances whose depth is 1 and 0, in the same units.
+
+        :raises UsageError: the target is at the eye, above it or below it, or the angle or the distances span nothing.
+        """
+        if not 0 < angle < np.pi or near == far:
+            raise UsageError(f"a camera with an angle of {angle} and distances from {near} to {far} sees nothing")
         self._view = look_at(eye, target)
         self._projection = UPRIGHT @ perspective(angle, WIDTH / HEIGHT, near, far)
 
@@ -299,11 +336,14 @@ class Canvas:
         the vertex colour. All texture coordinates are the shape's. program: another vertex program, which gets v0 place
         (x y z 1), v1 quaternion, v2 u v, v3 colour, and the matrices c0 to c3 (to the eye), c4 to c7 (projection) and
         c8 to c11 (for quaternions); `builder.meshes` has its parts.
+
+        :raises UsageError: a colour that is not four bytes.
         """
+        color = _four(color)
         vertices, indices = shape
         key = vertices.tobytes() + indices.tobytes()
         if key not in self._shapes:
-            self._shapes[key] = self.put(meshes.with_quaternions(vertices, indices)), self.capture.put(indices)
+            self._shapes[key] = self.put_floats(meshes.with_quaternions(vertices, indices)), self.capture.put(indices)
         address, order = self._shapes[key]
         moved = self._view @ (np.eye(4) if move is None else move)
         self.list.shader(program or meshes.PROGRAM)
@@ -323,6 +363,8 @@ class Canvas:
         tables: 257 values of each table that counts, by its name ("D0", "D1", "FR", "RR", "RG", "RB", "SP0" to "SP7",
         "DA0" to "DA7"); all others are off. inputs: what tables are looked up with, as LIGHTING_LUTINPUT_SELECT names
         it ({"d0": "N.H"}). ambient: red, green and blue, 0 to 255. config: fields of LIGHTING_CONFIG0.
+
+        :raises UsageError: a table, an input or a field that does not exist, or a table of another length.
         """
         tables = tables or {}
         for name, values in tables.items():
@@ -351,7 +393,11 @@ class Canvas:
 
         at: its place, or with directional=True the direction to it. diffuse, specular (of D0), specular1 (of D1): red,
         green and blue. aim: the place that a spot light shines at. config: fields of LIGHT0_CONFIG.
+
+        :raises UsageError: there is no such light or field, a value does not fit, or the light is aimed at its place.
         """
+        if aim is not None and np.array_equal(at, aim):
+            raise UsageError("a light is aimed at another place than its own")
         turn = self._view[:3, :3]
         place = turn @ at + (0 if config.get("directional") else self._view[:3, 3])
         parts = {"DIFFUSE": diffuse, "SPECULAR0": specular, "SPECULAR1": specular1, "AMBIENT": (0, 0, 0)}
@@ -372,16 +418,29 @@ class Canvas:
 
         attributes: v0, v1, ... of the vertex program, each of shape (n, 1 to 4); one of shape (1 to 4,) is the same for
         all vertices. indices: the vertices of primitives, in order (None: all).
+
+        :raises UsageError: no attribute says how many vertices there are, two say different numbers, an attribute has
+            another shape, an index names no vertex, or there is no such primitive.
         """
         arrays = [np.asarray(one, np.float32) for one in attributes]
-        count = max(len(one) for one in arrays if one.ndim > 1)
+        counts = {len(one) for one in arrays if one.ndim > 1}
+        if len(counts) != 1 or any(one.ndim not in (1, 2) for one in arrays):
+            shapes = ", ".join(str(one.shape) for one in arrays) or "nothing"
+            raise UsageError(
+                f"attributes of vertices have shape (n, 1 to 4), at least one of them, and one n, not {shapes}"
+            )
+        (count,) = counts
         rows = [np.broadcast_to(one, (count, one.shape[-1])) for one in arrays]
-        buffer = Buffer(self.put(np.concatenate(rows, axis=1)), [("f32", one.shape[1]) for one in rows])
+        buffer = Buffer(self.put_floats(np.concatenate(rows, axis=1)), [("f32", one.shape[1]) for one in rows])
         self.list.attributes(buffer)
         if indices is None:
             self.list.draw_arrays(count, primitive=primitive)
         else:
-            numbers = np.asarray(indices, np.uint16).ravel()
+            numbers = np.asarray(indices).ravel()
+            if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
+                named = f"indices from {numbers.min()} to {numbers.max()}"
+                raise UsageError(f"{named}, of {counted(count, 'vertex', 'vertices')}")
+            numbers = numbers.astype(np.uint16)
             self.list.draw_elements(len(numbers), self.capture.put(numbers), primitive=primitive)
 
     def frames(self, **options: Any) -> list[Frame]:
@@ -395,7 +454,13 @@ class Canvas:
         **options: Any,
     ) -> Image:  # fmt: skip
         """Replay the recording; what is in memory then, as an RGBA picture whose upper row is the first. options: as
-        for `Capture.render`."""
+        for `Capture.render`.
+
+        :raises UsageError: there is no such format or layout, or a picture of no size.
+        :raises GuestMemoryError: there is no memory.
+        """
+        if format not in BY_NAME:
+            raise UsageError(f"no picture has format {format!r}", hint=f"Known are {', '.join(BY_NAME)}.")
         last = self.frames(**options)[-1]
         pixels = BY_NAME[format]
         data = last.machine.memory.read(address, surface.byte_size(pixels, width, height, layout))
@@ -404,6 +469,13 @@ class Canvas:
 
 ORDER: Final = [0, 1, 2, 0, 2, 3]
 """Corners of a box as two triangles."""
+
+
+def _four(color: Color) -> Color:
+    """The colour, which has an alpha value."""
+    if len(color) != len("rgba"):
+        raise UsageError(f"a colour of this canvas is red, green, blue and alpha, 0 to 255, not {color}")
+    return color
 
 
 def _word(color: Color, format: str) -> int:

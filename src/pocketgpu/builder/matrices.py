@@ -9,15 +9,20 @@ Source: 3dbrew GPU/Internal Registers (depth map, viewport), GPU/External Regist
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
 
 Matrix: TypeAlias = NDArray[np.float64]
 
 UPRIGHT: Matrix = np.array([[0.0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """Rotates pictures upright for the console's screens: multiply it from the left to a projection."""
+
+_SMALLEST_SINE: Final = 1e-9
+"""Of the angle between the view and what is above: below it the rounding of numbers decides what is right."""
 
 
 def translation(x: float, y: float, z: float) -> Matrix:
@@ -64,10 +69,15 @@ def look_at(
     eye: tuple[float, float, float], target: tuple[float, float, float], up: tuple[float, float, float] = (0, 1, 0)
 ) -> Matrix:
     """The view from `eye` to `target`: the eye becomes the origin, and the target lies on -z. up: what is above, which
-    must not be the direction of the view."""
+    must not be the direction of the view.
+
+    :raises UsageError: the target is at the eye, or above or below it as `up` says.
+    """
     back = np.subtract(eye, target).astype(np.float64)
-    back /= np.linalg.norm(back)
     right = np.cross(up, back)
+    if np.linalg.norm(right) <= _SMALLEST_SINE * np.linalg.norm(up) * np.linalg.norm(back):
+        raise UsageError(f"no view goes from {eye} to {target} with {up} above", hint="Give another target, or up=.")
+    back /= np.linalg.norm(back)
     right /= np.linalg.norm(right)
     matrix = np.eye(4)
     matrix[:3, :3] = right, np.cross(back, right), back

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 Picture: TypeAlias = NDArray[np.uint8]
 Map: TypeAlias = NDArray[np.float64]
@@ -26,14 +27,25 @@ _OPAQUE: Final = 255
 
 
 def checks(size: int = 64, cells: int = 8, colors: Sequence[Color] = _TILES) -> Picture:
-    """Squares of two colours in turns, `cells` in a row."""
+    """Squares of two colours in turns, `cells` in a row of `size` texels.
+
+    :raises UsageError: there is no texel or no cell, or not two colours.
+    """
+    _at_least_one(texel=size, cell=cells)
+    if len(colors) != len(_TILES):
+        raise UsageError(f"checks have two colours, not {len(colors)}")
     at = np.arange(size) * cells // size
     chosen: Picture = np.array([_rgba(color) for color in colors], np.uint8)[np.add.outer(at, at) % 2]
     return chosen
 
 
 def noise(size: int = 64, cells: int = 4, octaves: int = 3, seed: int = 1) -> Map:
-    """A map of soft spots, `cells` in a row, with finer ones of half the strength in each further octave."""
+    """A map of soft spots, `cells` in a row of `size` texels, with finer ones of half the strength in each further
+    octave.
+
+    :raises UsageError: there is no texel, no cell or no octave.
+    """
+    _at_least_one(texel=size, cell=cells, octave=octaves)
     random = np.random.default_rng(seed)
     total: Map = np.zeros((size, size))
     for octave in range(octaves):
@@ -45,7 +57,11 @@ def noise(size: int = 64, cells: int = 4, octaves: int = 3, seed: int = 1) -> Ma
 
 def bricks(size: int = 64, columns: int = 2, rows: int = 4) -> Map:
     """A map of heights of a wall: bricks are 1, joints 0, with a slope between them; every second row is half a brick
-    further."""
+    further. size: texels in a row. columns, rows: bricks.
+
+    :raises UsageError: there is no texel, no column or no row.
+    """
+    _at_least_one(texel=size, column=columns, row=rows)
     y, x = (np.mgrid[:size, :size] + 0.5) / size
     row = np.floor(y * rows)
     sides = [(x * columns + row % 2 / 2) % 1, y * rows % 1]
@@ -55,7 +71,12 @@ def bricks(size: int = 64, columns: int = 2, rows: int = 4) -> Map:
 
 
 def ramp(values: ArrayLike, colors: Sequence[Color]) -> Picture:
-    """A map as a picture: 0 becomes the first colour, 1 the last one, and what is between is mixed."""
+    """A map as a picture: 0 becomes the first colour, 1 the last one, and what is between is mixed.
+
+    :raises UsageError: there is no colour.
+    """
+    if not len(colors):
+        raise UsageError("a ramp has at least one colour")
     at = np.clip(np.asarray(values, np.float64), 0, 1) * (len(colors) - 1)
     columns = np.transpose([_rgba(color) for color in colors])
     channels = [np.interp(at, np.arange(len(colors)), column) for column in columns]
@@ -84,6 +105,12 @@ def drawn(rows: str, colors: Mapping[str, Color]) -> Picture:
     if len({len(line) for line in lines}) != 1:
         raise UsageError("the rows of a drawing have one length, and there is at least one")
     return np.array([[_rgba(colors[letter]) for letter in line] for line in lines], np.uint8)
+
+
+def _at_least_one(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise UsageError(f"a pattern of {counted(count, name)}; there is at least one")
 
 
 def _rgba(color: Color) -> Color:

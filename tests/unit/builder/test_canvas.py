@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pocketgpu import UsageError
 from pocketgpu.builder import Box, Canvas, assemble, meshes, patterns, shapes
 from pocketgpu.builder.matrices import look_at, rotation, translation
 
@@ -172,3 +173,65 @@ def test_levels_of_textures_can_be_mixed_and_moved() -> None:
     assert center(2, level_bias=1.0) == [0, 0, 200]
     red, _, blue = center(2, level_filter="linear", level_bias=0.5)
     assert (red, blue) == pytest.approx((100, 100), abs=3)
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("format", ["XX", "I8", "D24S8"])
+def test_a_target_has_a_format_of_targets(format: str) -> None:
+    with pytest.raises(UsageError, match=f"no target has format '{format}'.*Known are RGBA8, RGB8"):
+        Canvas(format=format)
+
+
+def test_colors_of_the_canvas_have_four_values() -> None:
+    canvas = Canvas()
+    three = (9, 9, 9)
+    for use in (
+        lambda: Canvas(three),  # type: ignore[arg-type]
+        lambda: canvas.paint(three),  # type: ignore[arg-type]
+        lambda: canvas.fill(Box(0, 0, 9, 9), three),  # type: ignore[arg-type]
+        lambda: canvas.palette(GREEN, three),  # type: ignore[arg-type]
+        lambda: canvas.mesh(shapes.plane(), color=three),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(UsageError, match="red, green, blue and alpha"):
+            use()
+    with pytest.raises(UsageError, match="at least one colour"):
+        canvas.palette()
+
+
+def test_pictures_in_memory_have_a_format() -> None:
+    canvas = Canvas()
+    with pytest.raises(UsageError, match="no picture has format 'XX'"):
+        canvas.decoded(canvas.target, 8, 8, "XX")
+    with pytest.raises(UsageError, match="0x8"):
+        canvas.decoded(canvas.target, 0, 8)
+
+
+@pytest.mark.parametrize(
+    "attributes", [(), (5,), ([1, 2, 3, 4],), (np.zeros((3, 4)), np.zeros((4, 4))), (np.zeros((2, 3, 4)),)]
+)
+def test_vertices_have_one_number(attributes: tuple[object, ...]) -> None:
+    with pytest.raises(UsageError, match="attributes of vertices have shape"):
+        Canvas().draw_vertices(*attributes)  # type: ignore[arg-type]
+
+
+def test_indices_name_vertices() -> None:
+    for indices in ([0, 1, 3], [0, 1, -1], [0, 1, 70000]):
+        with pytest.raises(UsageError, match="of 3 vertices"):
+            Canvas().draw_vertices(np.zeros((3, 4)), indices=indices)
+    with pytest.raises(UsageError, match="5"):
+        Canvas().draw_vertices(np.zeros((3, 5)))
+
+
+def test_a_camera_and_a_light_need_a_direction() -> None:
+    for eye, target in (((0, 0, 5), (0, 0, 5)), ((0, 5, 0), (0, 0, 0)), ((1, 0, 2), (1, 7, 2))):
+        with pytest.raises(UsageError, match="no view goes from"):
+            look_at(eye, target)
+        with pytest.raises(UsageError, match="no view goes from"):
+            Canvas().camera(eye, target)
+    assert np.isfinite(look_at((0, 5, 0), (0, 0, 0), up=(0, 0, 1))).all()
+    assert np.isfinite(look_at((1e-6, 5, 0), (0, 0, 0))).all(), "nearly from above"
+    for options in ({"angle": 0}, {"angle": np.pi}, {"near": 2, "far": 2}):
+        with pytest.raises(UsageError, match="sees nothing"):
+            Canvas().camera(**options)
+    with pytest.raises(UsageError, match="aimed at another place"):
+        Canvas().light(0, (0, 1, 2), aim=(0, 1, 2))

@@ -59,6 +59,24 @@ def test_normals_lean_away_from_hills() -> None:
     assert patterns.normals(slope, 1.0)[8, 8].tolist() == [37, 128, 218, 255], "leans by 45 degrees"
 
 
+def test_patterns_of_nothing_are_refused() -> None:
+    for make, message in (
+        (lambda: patterns.checks(0), "0 texels"),
+        (lambda: patterns.checks(8, 0), "0 cells"),
+        (lambda: patterns.checks(8, 2, [RED]), "two colours, not 1"),
+        (lambda: patterns.checks(8, 2, [RED, BLUE, RED]), "two colours, not 3"),
+        (lambda: patterns.noise(0), "0 texels"),
+        (lambda: patterns.noise(8, 0), "0 cells"),
+        (lambda: patterns.noise(8, 2, 0), "0 octaves"),
+        (lambda: patterns.bricks(-1), "-1 texels"),
+        (lambda: patterns.bricks(8, 0), "0 columns"),
+        (lambda: patterns.bricks(8, 1, 0), "0 rows"),
+        (lambda: patterns.ramp([[0.5]], []), "at least one colour"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            make()
+
+
 def test_drawings() -> None:
     sign = patterns.drawn("\n  rb \n  bb\n\n", {"r": RED, "b": BLUE, "x": RED})
     assert sign.tolist() == [[[*RED], [*BLUE]], [[*BLUE], [*BLUE]]]

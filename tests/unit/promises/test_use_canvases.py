@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pocketgpu.builder import Box
 from pocketgpu.builder.matrices import translation
 from pocketgpu.builder.maxwell import MaxwellCanvas
-from pocketgpu.builder.maxwell.canvas import SAMPLE_PLACES
 from pocketgpu.builder.maxwell.programs import (
     COLORED,
     FLAT,
@@ -21,6 +21,7 @@ from pocketgpu.builder.maxwell.programs import (
     transformed,
 )
 from pocketgpu.builder.shapes import sphere
+from pocketgpu.facts.maxwell.samples import SAMPLE_PLACES
 from pocketgpu.pictures import to_image
 
 
@@ -28,11 +29,11 @@ def test_a_canvas_of_the_switch_draws_with_programs_and_samples(tmp_path: Path) 
     canvas = MaxwellCanvas(64, 48, (0, 0, 0))
     assert (canvas.width, canvas.height, canvas.color, canvas.view.shape) == (64, 48, (0, 0, 0), (4, 4))
     many = canvas.samples(4)
-    canvas.blend("ONE", "ZERO").test_depth("LESS").mesh(sphere(), translation(0, 0, -3), (255, 200, 0), LIT)
+    canvas.blend("ONE", "ZERO").test_depth("LESS").mesh(sphere(), translation(0, 0, -3), color=(255, 200, 0), pixel=LIT)
     canvas.resolve(many).depth().wait()
     small = canvas.surface(32, 32)
     canvas.draw_to_all(small).draw_to(small).clear((0, 0, 255)).draw_to_all(canvas.target).texture(small)
-    canvas.textured((0, 0, 8, 8), pixel=TEXTURED).show(small, (8, 0, 8, 8), filter="BILINEAR")
+    canvas.textured(Box(0, 0, 8, 8), pixel=TEXTURED).show(small, (8, 0, 8, 8), filter="BILINEAR")
     canvas.programs(canvas.program("pixel", FLAT)).constants((0, 1, 0, 1))
     canvas.vertices([(*at, 0, 0, 0, 0) for at in canvas.corners((16, 0, 8, 8))]).draw_these("TRIANGLE_STRIP", 4)
     rows, words = canvas.rows(np.full((8, 8, 4), 255, np.uint8)), canvas.put(b"\1\2")

@@ -337,6 +337,7 @@ def test_a_canvas_draws_vertices_into_targets_that_are_looked_at() -> None:
     assert canvas.decoded(small, 64, 64).getpixel((63, 0)) == (0, 0, 255, 255)
     assert canvas.decoded(canvas.target, 240, 400, RGB565.name).getpixel((10, 30)) == (255, 0, 0, 255)
     assert canvas.format == "RGB565" and RGB8.bits == 24
+    assert canvas.put_floats([1, 2]) % 4 == 0
 
 
 def test_shapes_are_drawn_with_a_camera_and_lights() -> None:

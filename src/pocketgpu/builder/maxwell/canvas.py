@@ -5,7 +5,8 @@
     canvas.square((172, 34, 124, 112), ORANGE)        # a draw
     canvas.image().save("squares.png")
 
-Places are pixels of the picture, 320 wide and 180 high unless told, counted from its upper left corner.
+Places are pixels of the picture, 320 wide and 180 high unless told, counted from its upper left corner. A rectangle is
+a tuple of x, y, width and height, or a `pocketgpu.builder.Box`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pocketgpu.builder.canvas import Box
 from pocketgpu.builder.matrices import Matrix
 from pocketgpu.builder.maxwell.capture import MaxwellCaptureBuilder
 from pocketgpu.builder.maxwell.programs import COLORED, LIT, MESH, TEXTURED, VALUES, VERTEX
@@ -26,9 +28,14 @@ from pocketgpu.builder.maxwell.shaders import shader
 from pocketgpu.builder.maxwell.surface import Surface, size_of
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import HANDLE
+from pocketgpu.facts.maxwell.samples import PLACES_IN_REGISTERS, SAMPLE_MODES, SAMPLE_PLACES
 from pocketgpu.maxwell.compute.texture_objects import Texture
+from pocketgpu.maxwell.formats.samples import sample_grids
 from pocketgpu.maxwell.memory.blocklinear import mip_layout
+from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
+from pocketgpu.maxwell.sass.stages.stage import TESS_U, TESS_V
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -38,12 +45,14 @@ WIDTH: Final = 320
 HEIGHT: Final = 180
 Rectangle: TypeAlias = tuple[int, int, int, int]
 """x, y, width, height in pixels."""
+Area: TypeAlias = Rectangle | Box
 Color: TypeAlias = tuple[int, int, int]
 DARK: Final[Color] = (24, 32, 48)
 BLUE: Final[Color] = (0, 114, 178)
 ORANGE: Final[Color] = (230, 159, 0)
 LIGHT: Final[Color] = (236, 236, 224)
 """Colours that everybody tells apart."""
+WHITE: Final[Color] = (255, 255, 255)
 LEFT: Final[Rectangle] = (24, 34, 124, 112)
 RIGHT: Final[Rectangle] = (172, 34, 124, 112)
 
@@ -58,7 +67,8 @@ _ROW = 64
 _BLOCK_HEIGHT = 4
 """Log2 of the GOBs in the blocks of large surfaces."""
 _POOL_ENTRIES = 64
-_POOL_ENTRY = 32
+_ROW_OF_VERTEX = 8
+"""Numbers of a vertex."""
 _VIEW_ANGLE, _VIEW_RANGE = math.radians(45), (0.1, 100.0)
 _READ: Final[dict[str, dict[str, Any]]] = {
     "A8B8G8R8": {"format": "A8B8G8R8", "numbers": "unorm"},
@@ -74,27 +84,20 @@ _HEADER: Final[dict[str, Any]] = {"SASS_VERSION": 3, "STORE_REQ_START": 255}
 _STAGES: Final[dict[str, dict[str, Any]]] = {
     "evaluation": {
         "OMAP_TESSELLATION_EVALUATION_POINT_U": 1, "OMAP_TESSELLATION_EVALUATION_POINT_V": 1,
-        "STORE_REQ_START": 0x2F0 // 4, "STORE_REQ_END": 0x2F4 // 4,
+        "STORE_REQ_START": TESS_U // 4, "STORE_REQ_END": TESS_V // 4,
     },
 }  # fmt: skip
 """More of them, by stage: evaluation programs get the place in the patch."""
 CLASSES: Final = ("3D", "compute", "inline-to-memory", "2D", "DMA copy")
 
-_SAMPLES: Final[dict[int, tuple[str, int, int]]] = {
-    1: ("MODE_1X1", 1, 1), 2: ("MODE_2X1", 2, 1), 4: ("MODE_2X2", 2, 2), 8: ("MODE_4X2", 4, 2),
-}  # fmt: skip
-"""Samples of a pixel: the name of the mode, and how many lie beside and below each other in memory."""
-SAMPLE_PLACES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
-    1: ((8, 8),), 2: ((12, 12), (4, 4)), 4: ((6, 2), (14, 6), (2, 10), (10, 14)),
-    8: ((9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)),
-}  # fmt: skip
-"""Places of the samples of a pixel from its upper left corner, in 1/16 pixel, as a driver of the Switch has them."""
-_PLACES_OF_MODES = 16
-"""Places that the GPU has registers for, four in each; a mode uses the first ones of each pixel."""
-
 
 def floats(color: Color, alpha: float = 1.0) -> tuple[float, float, float, float]:
-    """A colour as the numbers that a target of 8 bits makes it of."""
+    """A colour as the numbers that a target of 8 bits makes it of.
+
+    :raises UsageError: a colour that is not three numbers.
+    """
+    if len(color) != len("rgb"):
+        raise UsageError(f"a colour of this canvas is red, green and blue, 0 to 255, not {color}")
     red, green, blue = (value / 255 for value in color)
     return red, green, blue, alpha
 
@@ -111,12 +114,16 @@ class MaxwellCanvas:
     one after the other in memory. bound: whether the classes are bound to their subchannels, and the state that draws
     need is written. source: what the recording says it is of. view: the matrix that takes meshes from eye space to clip
     space; at first that of a camera at the origin that looks along -z.
+
+    :raises UsageError: a picture without a pixel.
     """
 
     def __init__(
         self, width: int = WIDTH, height: int = HEIGHT, color: Color = DARK, *, pitch: bool = False, bound: bool = True,
         source: str = "",
     ) -> None:  # fmt: skip
+        if width < 1 or height < 1:
+            raise UsageError(f"no picture has {width}x{height} pixels")
         self.capture = MaxwellCaptureBuilder(source, step=_STEP)
         self.width, self.height, self.color = width, height, color
         self.view = perspective(_VIEW_ANGLE, width / height, *_VIEW_RANGE)
@@ -157,14 +164,22 @@ class MaxwellCanvas:
         return address
 
     def surface(self, width: int, height: int, format: str = "A8B8G8R8") -> Surface:
-        """A block-linear surface. Its blocks are as high as those of a texture of its size."""
+        """A block-linear surface, width x height pixels. Its blocks are as high as those of a texture of its size.
+
+        :raises UsageError: there is no such format of colour targets, or no pixel.
+        """
         texture = mip_layout(width, height, element_bytes=1, block_height_log2=_BLOCK_HEIGHT)
         log2 = texture.levels[0].layout.block_height_log2
         size = size_of(width, height, format, block_height_log2=log2)
         return Surface(self.capture.allocate(size, kind=IMAGE), width, height, format, None, log2)
 
     def rows(self, texels: NDArray[Any], format: str = "A8B8G8R8") -> Surface:
-        """A pitch surface with these pixels, (height, width, channels)."""
+        """A pitch surface with these pixels, (height, width, channels).
+
+        :raises UsageError: there is no pixel.
+        """
+        if not texels.size:
+            raise UsageError(f"no surface has pixels of shape {texels.shape}")
         height, width = texels.shape[:2]
         data = np.ascontiguousarray(texels).reshape(height, -1).view(np.uint8)
         pitch = -(-data.shape[1] // _ROW) * _ROW
@@ -211,7 +226,10 @@ class MaxwellCanvas:
         return self
 
     def depth(self, format: str = "Z24S8") -> Self:
-        """Give the target a depth buffer, with the largest depth and a stencil of 0."""
+        """Give the target a depth buffer, with the largest depth and a stencil of 0.
+
+        :raises UsageError: there is no such format of depth targets.
+        """
         width, height = self.width * self._grid[0], self.height * self._grid[1]
         depth = self.capture.allocate(size_of(width, height), kind=IMAGE)
         self.pb.on("3D").depth_target(depth, width, height, format)
@@ -220,7 +238,10 @@ class MaxwellCanvas:
 
     def test_depth(self, function: str = "LESS") -> Self:
         """Give the target a depth buffer, and draw what passes a comparison with it: a name of SET_DEPTH_FUNC's after
-        ``OGL_``."""
+        ``OGL_``.
+
+        :raises UsageError: there is no such comparison.
+        """
         self.depth().pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1)
         self.pb.method("SET_DEPTH_FUNC", V=f"OGL_{function}")
         return self
@@ -229,7 +250,10 @@ class MaxwellCanvas:
         self, source: str = "SRC_ALPHA", target: str = "ONE_MINUS_SRC_ALPHA", equation: str = "FUNC_ADD"
     ) -> Self:  # fmt: skip
         """Blend from here on, colour and alpha alike: names of SET_BLEND_COLOR_SOURCE_COEFF's and of
-        SET_BLEND_COLOR_OP's after ``OGL_``."""
+        SET_BLEND_COLOR_OP's after ``OGL_``.
+
+        :raises UsageError: there is no such name.
+        """
         pb = self.pb.on("3D").method("SET_BLEND", 0, 1)
         for part in ("COLOR", "ALPHA"):
             pb.method(f"SET_BLEND_{part}_OP", V=f"OGL_{equation}")
@@ -244,13 +268,13 @@ class MaxwellCanvas:
 
         :raises UsageError: another number of samples.
         """
-        if count not in _SAMPLES:
+        if count not in SAMPLE_MODES:
             raise UsageError(f"no mode has {counted(count, 'sample')} a pixel", hint="There are 1, 2, 4 and 8.")
-        mode, across, down = _SAMPLES[count]
-        self._grid = across, down
+        mode = SAMPLE_MODES[count]
+        self._grid = across, down = sample_grids()[B197["SET_ANTI_ALIAS"]["SAMPLES"].values.symbols[mode]]
         many = self.surface(self.width * across, self.height * down)
         pb = self.pb.on("3D").method("SET_ANTI_ALIAS", SAMPLES=mode).method("SET_ANTI_ALIAS_ENABLE", int(count > 1))
-        for first in range(0, _PLACES_OF_MODES, 4):
+        for first in range(0, PLACES_IN_REGISTERS, 4):
             places: dict[str, Any] = {}
             for n in range(4):
                 places[f"X{n}"], places[f"Y{n}"] = SAMPLE_PLACES[count][(first + n) % count]
@@ -277,9 +301,15 @@ class MaxwellCanvas:
         return self.draw_to(self.target)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
-    def fill(self, rectangle: Rectangle, color: Color | None, alpha: float = 1.0) -> Self:
-        """Clear a rectangle of the target; without a colour with the one that is set."""
-        pb = self.pb.on("3D").scissor(rectangle)
+    def fill(self, rectangle: Area, color: Color | None, alpha: float = 1.0) -> Self:
+        """Clear a rectangle of the target; without a colour with the one that is set.
+
+        :raises UsageError: a rectangle that begins outside or is turned, or a colour that is not three numbers.
+        """
+        x, y, width, height = of_area(rectangle)
+        if width < 0 or height < 0:
+            raise UsageError(f"a clear of {width}x{height} pixels", hint="Only draws take turned boxes.")
+        pb = self.pb.on("3D").scissor((x, y, width, height))
         if color is None:
             pb.method("CLEAR_SURFACE", **_ALL)
         else:
@@ -289,14 +319,20 @@ class MaxwellCanvas:
 
     def programs(self, pixel: str | int = COLORED, vertex: str | int = VERTEX, **others: int) -> Self:
         """Use a pixel and a vertex program, and programs of other stages: their texts, or their addresses (see
-        `program`)."""
+        `program`).
+
+        :raises UsageError: there is no such stage, or a text is not a program.
+        """
         stages = {"vertex": vertex, **others, "pixel": pixel}
         found = {name: self.program(name, one) if isinstance(one, str) else one for name, one in stages.items()}
         self.pb.on("3D").shaders(found)
         return self
 
     def program(self, stage: str, text: str, **options: Any) -> int:
-        """Put a program into memory, the same only once; returns the address of its image. options: as for `shader`."""
+        """Put a program into memory, the same only once; returns the address of its image. options: as for `shader`.
+
+        :raises UsageError: as for `shader`.
+        """
         key = stage, text, tuple(sorted(options.items()))
         found = self._programs.get(key)
         if found is None:
@@ -306,28 +342,39 @@ class MaxwellCanvas:
 
     def constants(self, values: ArrayLike, stage: str = "pixel", slot: int = 1) -> Self:
         """Numbers as a constant buffer of a stage: arrays of integers as words, all others as floats. Slot 0 of pixel
-        programs has the handles of textures."""
+        programs has the handles of textures.
+
+        :raises UsageError: there is no such stage or slot.
+        """
         words = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
         data = np.asarray(values, "<u4" if words else "<f4").tobytes()
         size = -(-len(data) // _ALIGNMENT) * _ALIGNMENT
         self.pb.on("3D").constants(stage, slot, self.put(data.ljust(size, bytes(1))), size)
         return self
 
-    def square(self, rectangle: Rectangle, color: Color, *, z: float = 0.5) -> Self:
-        """Draw a rectangle at a depth."""
+    def square(self, rectangle: Area, color: Color, *, z: float = 0.5) -> Self:
+        """Draw a rectangle at a depth, 0 to 1.
+
+        :raises UsageError: a colour that is not three numbers.
+        """
         return self.shaded(rectangle, [floats(color)] * 4, COLORED, z=z)
 
     def shaded(
-        self, rectangle: Rectangle, values: Sequence[Sequence[float]], pixel: str | int, *, z: float = 0.5
+        self, rectangle: Area, values: Sequence[Sequence[float]], pixel: str | int, *, z: float = 0.5
     ) -> Self:  # fmt: skip
         """Draw a rectangle with a pixel program (its text, or its address). values: four numbers for each corner:
-        upper left, upper right, lower left, lower right."""
+        upper left, upper right, lower left, lower right.
+
+        :raises UsageError: other values than four numbers for each corner, or the text is not a program.
+        """
+        if [len(value) for value in values] != [4] * 4:
+            raise UsageError("a rectangle takes four values for each of its four corners")
         self.programs(pixel)
         rows = [(*at, *value) for at, value in zip(self.corners(rectangle, z), values, strict=True)]
         return self.draw("TRIANGLE_STRIP", rows)
 
     def textured(
-        self, rectangle: Rectangle | None = None, part: tuple[float, float, float, float] = (0, 0, 1, 1),
+        self, rectangle: Area | None = None, part: tuple[float, float, float, float] = (0, 0, 1, 1),
         pixel: str | int = TEXTURED,
     ) -> Self:  # fmt: skip
         """Draw texture 0 into a rectangle, or all of the target. part: left, top, right and bottom of what is shown,
@@ -337,19 +384,30 @@ class MaxwellCanvas:
         return self.shaded(rectangle or (0, 0, self.width, self.height), values, pixel)
 
     def vertices(self, rows: ArrayLike) -> Self:
-        """Vertices of eight numbers: position, and the four values that pixel programs get."""
+        """Vertices of eight numbers: position, and the four values that pixel programs get.
+
+        :raises UsageError: rows of another length.
+        """
         data = np.array(rows, "<f4")
+        if data.ndim != 2 or data.shape[1] != _ROW_OF_VERTEX:
+            raise UsageError(f"vertices have shape (n, {_ROW_OF_VERTEX}), not {data.shape}")
         pb = self.pb.on("3D").stream(0, self.put(data), data.shape[1] * 4, size=data.nbytes)
         pb.attribute(0, 0, 0, "R32_G32_B32_A32").attribute(1, 0, 16, "R32_G32_B32_A32")
         return self
 
     def draw(self, topology: str, rows: ArrayLike, indices: ArrayLike | None = None) -> Self:
-        """Draw vertices with the programs in use: all of them in order, or those with these indices."""
+        """Draw vertices with the programs in use: all of them in order, or those with these indices.
+
+        :raises UsageError: rows of another length than `vertices` takes, or there is no such topology.
+        """
         self.vertices(rows)
         return self.draw_these(topology, len(np.asarray(rows)), indices)
 
     def draw_these(self, topology: str, count: int, indices: ArrayLike | None = None) -> Self:
-        """Draw the vertices that are there: so many from the first one on, or those with these indices."""
+        """Draw the vertices that are there: so many from the first one on, or those with these indices.
+
+        :raises UsageError: there is no such topology.
+        """
         if indices is None:
             self.pb.on("3D").draw(topology, count)
         else:
@@ -358,13 +416,22 @@ class MaxwellCanvas:
         return self
 
     def mesh(
-        self, shape: tuple[ArrayLike, ArrayLike], model: Matrix, color: Color = ORANGE, pixel: str | int = LIT, *,
-        topology: str = "TRIANGLES", **others: int,
+        self, shape: tuple[ArrayLike, ArrayLike], move: Matrix | None = None, *, color: Color = WHITE,
+        pixel: str | int = LIT, topology: str = "TRIANGLES", **others: int,
     ) -> Self:  # fmt: skip
         """Draw a shape of `pocketgpu.builder.shapes`, or other vertices (n, 8) and indices: position, normal, texture
-        coordinates. model: the matrix that takes it to eye space; the eye is at the origin and looks along -z. others:
-        programs of other stages."""
+        coordinates.
+
+        move: the matrix to eye space (None: the shape is where it is); the eye is at the origin and looks along -z.
+        pixel: the pixel program. others: programs of other stages.
+
+        :raises UsageError: rows of another length, a colour that is not three numbers, a text that is not a program, or
+            no such topology or stage.
+        """
         vertices, indices = np.asarray(shape[0], "<f4"), shape[1]
+        if vertices.ndim != 2 or vertices.shape[1] != _ROW_OF_VERTEX:
+            raise UsageError(f"vertices of shapes have shape (n, {_ROW_OF_VERTEX}), not {vertices.shape}")
+        model = np.eye(4) if move is None else move
         self.programs(pixel, MESH, **others)
         self.constants(np.concatenate([self.view @ model, model]), "vertex").constants(floats(color))
         pb = self.pb.stream(0, self.put(vertices), vertices.shape[1] * 4, size=vertices.nbytes)
@@ -381,7 +448,7 @@ class MaxwellCanvas:
         if self._textures + len(textures) > _POOL_ENTRIES:
             raise UsageError(f"a canvas has at most {_POOL_ENTRIES} textures")
         if self._pools is None:
-            self._pools = self.allocate(_POOL_ENTRIES * _POOL_ENTRY), self.allocate(_POOL_ENTRIES * _POOL_ENTRY)
+            self._pools = self.allocate(_POOL_ENTRIES * HEADER_BYTES), self.allocate(_POOL_ENTRIES * SAMPLER_BYTES)
         headers, samplers = self._pools
         handles = []
         for one in textures:
@@ -392,21 +459,24 @@ class MaxwellCanvas:
             else:
                 texture, address = one, self.capture.put(one.tobytes(), kind=IMAGE) if at is None else at
             handles.append(HANDLE["SAMPLER"].encode(number, HANDLE["HEADER"].encode(number)))
-            self.capture.load(headers + number * _POOL_ENTRY, np.array(texture.header(address), "<u4"))
-            self.capture.load(samplers + number * _POOL_ENTRY, np.array(texture.sampler(), "<u4"))
+            self.capture.load(headers + number * HEADER_BYTES, np.array(texture.header(address), "<u4"))
+            self.capture.load(samplers + number * SAMPLER_BYTES, np.array(texture.sampler(), "<u4"))
         self.pb.on("3D").texture_pools(headers, samplers, _POOL_ENTRIES - 1)
         return self.constants(np.array(handles, "<u4"), slot=0)
 
     def show(
-        self, source: Surface, rectangle: Rectangle, part: tuple[float, float, float, float] | None = None,
+        self, source: Surface, rectangle: Area, part: tuple[float, float, float, float] | None = None,
         filter: str = "POINT",
     ) -> Self:  # fmt: skip
         """Copy a surface, or a part of it, into a rectangle of the target. filter: "POINT" for its pixels as they are,
-        or "BILINEAR"."""
-        self.wait().pb.on("2D").blit(source, self.target, part, rectangle, filter=filter)
+        or "BILINEAR".
+
+        :raises UsageError: there is no such filter.
+        """
+        self.wait().pb.on("2D").blit(source, self.target, part, of_area(rectangle), filter=filter)
         return self.wait()
 
-    def corners(self, rectangle: Rectangle, z: float = 0.5) -> list[tuple[float, ...]]:
+    def corners(self, rectangle: Area, z: float = 0.5) -> list[tuple[float, ...]]:
         """Clip coordinates of a rectangle's corners in the order of a strip; z: the depth."""
         return corners(rectangle, z, self.width, self.height)
 
@@ -470,16 +540,23 @@ def read_as_texture(surface: Surface, **options: Any) -> Texture:
     return Texture(texels, **{"normalized": True, "filter": "linear", **_READ[surface.format], **options})
 
 
-def perspective(angle: float, aspect: float, near: float, far: float) -> Matrix:
+def perspective(fov_y: float, aspect: float, near: float, far: float) -> Matrix:
     """The view of a camera at the origin that looks along -z, in the clip space of this GPU: depth 0 at `near`, 1 at
-    `far`. angle: from the lowest to the highest line of the picture in radians. aspect: its width / height."""
-    scale, depth = 1 / math.tan(angle / 2), far / (near - far)
+    `far`. fov_y: angle from the lowest to the highest line of the picture in radians. aspect: its width / height."""
+    scale, depth = 1 / math.tan(fov_y / 2), far / (near - far)
     return np.array([[scale / aspect, 0, 0, 0], [0, scale, 0, 0], [0, 0, depth, near * depth], [0, 0, -1, 0]])
 
 
-def corners(rectangle: Rectangle, z: float = 0.5, width: int = WIDTH, height: int = HEIGHT) -> list[tuple[float, ...]]:
+def of_area(area: Area) -> Rectangle:
+    """x, y, width and height of a rectangle or a box."""
+    if isinstance(area, Box):
+        return area.left, area.top, area.right - area.left, area.bottom - area.top
+    return area
+
+
+def corners(rectangle: Area, z: float = 0.5, width: int = WIDTH, height: int = HEIGHT) -> list[tuple[float, ...]]:
     """Clip coordinates of a rectangle's corners in the order of a strip; z: the depth."""
-    x, y, across, down = rectangle
+    x, y, across, down = of_area(rectangle)
     left, right = 2 * x / width - 1, 2 * (x + across) / width - 1
     top, bottom = 1 - 2 * y / height, 1 - 2 * (y + down) / height
     return [(left, top, z, 1.0), (right, top, z, 1.0), (left, bottom, z, 1.0), (right, bottom, z, 1.0)]
@@ -487,8 +564,8 @@ def corners(rectangle: Rectangle, z: float = 0.5, width: int = WIDTH, height: in
 
 __all__ = [
     "BLUE", "CLASSES", "COLORED", "DARK", "HEIGHT", "IMAGE", "LEFT", "LIGHT", "LIT", "MESH", "ORANGE", "RIGHT",
-    "SAMPLE_PLACES", "TEXTURED", "VALUES", "VERTEX", "WIDTH", "Color", "MaxwellCanvas", "Rectangle", "corners",
-    "floats", "perspective", "pixels", "read_as_texture",
+    "TEXTURED", "VALUES", "VERTEX", "WHITE", "WIDTH", "Area", "Color", "MaxwellCanvas", "Rectangle", "corners",
+    "floats", "of_area", "perspective", "pixels", "read_as_texture",
 ]  # fmt: skip
 
 

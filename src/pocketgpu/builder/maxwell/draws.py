@@ -84,7 +84,12 @@ class DrawPackets(Packets):
         return self
 
     def constants(self, stage: str, slot: int, address: int, size: int) -> Self:
-        """Bind `size` bytes at a GPU address as constant buffer `slot` of a stage."""
+        """Bind `size` bytes at a GPU address as constant buffer `slot` of a stage.
+
+        :raises UsageError: there is no such stage or slot.
+        """
+        if stage not in _PIPELINE:
+            raise UsageError(f"no stage {stage!r}", hint=f"Stages are {', '.join(_PIPELINE)}.")
         self.method("SET_CONSTANT_BUFFER_SELECTOR_A", size).address("SET_CONSTANT_BUFFER_SELECTOR_B", address)
         group = _GROUPS[_PIPELINE[stage]]
         return self.method("BIND_GROUP_CONSTANT_BUFFER", group, VALID=True, SHADER_SLOT=slot)
@@ -140,11 +145,17 @@ class DrawPackets(Packets):
         block_height_log2: int = 4, layers: int = 1, layer_size: int = 0,
     ) -> Self:  # fmt: skip
         """Make block-linear memory at a GPU address the depth target, of width x height samples. None: no depth
-        target."""
+        target.
+
+        :raises UsageError: there is no such format of depth targets.
+        """
+        known = {layout.name: layout.code for layout in DEPTH.values()}
+        if format not in known:
+            raise UsageError(f"no depth target has format {format!r}", hint=f"Known are {', '.join(known)}.")
         self.method("SET_ZT_SELECT", int(address is not None))
         if address is None:
             return self
-        self.address("SET_ZT_A", address).method("SET_ZT_FORMAT", V=DEPTH.named(format).code)
+        self.address("SET_ZT_A", address).method("SET_ZT_FORMAT", V=known[format])
         self.method("SET_ZT_BLOCK_SIZE", HEIGHT=block_height_log2)
         self.method("SET_ZT_ARRAY_PITCH", layer_size // _LAYER_UNIT)
         self.method("SET_ZT_SIZE_A", width).method("SET_ZT_SIZE_B", height)

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from pocketgpu import Texture, UsageError
+from pocketgpu.builder import Box
 from pocketgpu.builder.matrices import rotation, translation
 from pocketgpu.builder.maxwell import MaxwellCanvas
-from pocketgpu.builder.maxwell.canvas import SAMPLE_PLACES, perspective, read_as_texture
+from pocketgpu.builder.maxwell.canvas import perspective, read_as_texture
 from pocketgpu.builder.maxwell.programs import COLORED, FLAT, LIT, MESH_VALUES, VALUES, transformed
 from pocketgpu.builder.shapes import plane
+from pocketgpu.facts.maxwell.samples import SAMPLE_PLACES
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 TRIANGLE = [(-1, -1, 0.5, 1, 1, 1, 1, 1), (3, -1, 0.5, 1, 1, 1, 1, 1), (-1, 0.3, 0.5, 1, 1, 1, 1, 1)]
@@ -146,7 +148,7 @@ def test_a_mesh_stands_where_its_matrix_puts_it() -> None:
     lights = []
     for angle in (0.0, np.pi):  # towards the eye; away from it, where only the rest of the light is left
         canvas = MaxwellCanvas(64, 64, (0, 0, 0))
-        canvas.mesh(plane(2, 2), translation(0, 0, -4) @ rotation((0, 1, 0), angle), WHITE, LIT)
+        canvas.mesh(plane(2, 2), translation(0, 0, -4) @ rotation((0, 1, 0), angle), pixel=LIT)
         lights.append(int(pixels(canvas)[32, 32, 0]))
     assert lights == [195, 64]
 
@@ -166,3 +168,72 @@ def test_a_transformed_point_in_a_program() -> None:
         text += "MOV R0, R8\nMOV R1, R9\nMOV R2, R10\nMOV32I R3, 0x3f800000\nEXIT"
         canvas = MaxwellCanvas(8, 8).constants(matrix)
         assert np.abs(pixels(canvas.textured(pixel=text))[4, 4] - np.array(color)).max() <= 1
+
+
+def test_boxes_are_rectangles() -> None:
+    """Each call draws the same for the box 4, 2, 20, 8 as for 16 x 6 pixels at 4, 2."""
+    texels = np.zeros((4, 4, 4), np.uint8)
+    texels[..., 3], texels[:2, :, 0], texels[2:, :, 2] = 255, 255, 255
+    box, rectangle = Box(4, 2, 20, 8), (4, 2, 16, 6)
+    values = [(1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 1), (1, 1, 1, 1)]
+
+    def drawn(how: str, area: Box | tuple[int, int, int, int]) -> np.ndarray:
+        canvas = MaxwellCanvas(32, 16)
+        if how == "fill":
+            canvas.fill(area, RED)
+        elif how == "square":
+            canvas.square(area, RED)
+        elif how == "shaded":
+            canvas.shaded(area, values, COLORED)
+        elif how == "textured":
+            canvas.texture(Texture(texels, numbers="unorm", normalized=True)).textured(area)
+        else:
+            canvas.show(canvas.rows(np.full((6, 16, 4), 200, np.uint8)), area)
+        return pixels(canvas)
+
+    for how in ("fill", "square", "shaded", "textured", "show"):
+        picture = drawn(how, box)
+        assert np.array_equal(picture, drawn(how, rectangle)), how
+        ground = picture[0, 0]
+        assert ((picture != ground).any(axis=2)).sum() == 16 * 6, how
+        assert (picture[2:8, 4:20] != ground).any(axis=2).all(), how
+    canvas = MaxwellCanvas(32, 16)
+    assert canvas.corners(box) == canvas.corners(rectangle)
+    assert canvas.corners(box.turned) == [canvas.corners(box)[n] for n in (1, 0, 3, 2)]
+
+
+def test_a_mesh_without_a_matrix_stays_where_it_is() -> None:
+    vertices, indices = plane(2, 2)
+    moved = vertices.copy()
+    moved[:, 2] -= 4
+    one = MaxwellCanvas(32, 32).mesh((vertices, indices), translation(0, 0, -4), pixel=FLAT)
+    other = MaxwellCanvas(32, 32).mesh((moved, indices), pixel=FLAT)
+    assert np.array_equal(pixels(one), pixels(other)) and pixels(one)[16, 16].tolist() == [*WHITE]
+
+
+@pytest.mark.parametrize("size", [(0, 0), (0, 8), (8, -1)])
+def test_a_canvas_has_a_pixel(size: tuple[int, int]) -> None:
+    with pytest.raises(UsageError, match=f"{size[0]}x{size[1]} pixels"):
+        MaxwellCanvas(*size)
+
+
+def test_what_canvases_refuse() -> None:
+    canvas = MaxwellCanvas(16, 16)
+    rows = np.zeros((3, 4))
+    for use, message in (
+        (lambda: canvas.vertices(rows), r"shape \(n, 8\), not \(3, 4\)"),
+        (lambda: canvas.vertices(np.zeros(8)), r"not \(8,\)"),
+        (lambda: canvas.draw("TRIANGLES", rows), r"not \(3, 4\)"),
+        (lambda: canvas.mesh((rows, [0, 1, 2])), r"not \(3, 4\)"),
+        (lambda: canvas.shaded((0, 0, 8, 8), [(1, 1, 1, 1)] * 3, COLORED), "four values for each"),
+        (lambda: canvas.shaded((0, 0, 8, 8), [(1, 1, 1)] * 4, COLORED), "four values for each"),
+        (lambda: canvas.fill(Box(0, 0, 8, 8).turned, RED), "a clear of -8x8 pixels"),
+        (lambda: canvas.fill((0, 0, 8, 8), (*RED, 255)), "red, green and blue"),  # type: ignore[arg-type]
+        (lambda: canvas.depth("XX"), "no depth target has format 'XX'"),
+        (lambda: canvas.constants([1.0], "pixels"), "no stage 'pixels'"),
+        (lambda: canvas.surface(0, 8), "0x8"),
+        (lambda: canvas.surface(8, 8, "XX"), "no colour target has format 'XX'"),
+        (lambda: canvas.rows(np.zeros((0, 8, 4), np.uint8)), r"shape \(0, 8, 4\)"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            use()

@@ -65,7 +65,7 @@ def _use(canvas: SceneCanvas, text: str, outputs: str = VALUE) -> None:
 def _draw(canvas: SceneCanvas, *boxes: Box, values: tuple[tuple[float, ...], ...] = (_ONE,) * _CORNERS) -> None:
     """Boxes, one primitive each, whose corners have these values."""
     rows = [np.concatenate([canvas.corners(box), np.array(values, np.float32)], axis=1) for box in boxes]
-    canvas.list.attributes(Buffer(canvas.put(np.concatenate(rows)), [("f32", 4), ("f32", 4)]))
+    canvas.list.attributes(Buffer(canvas.put_floats(np.concatenate(rows)), [("f32", 4), ("f32", 4)]))
     canvas.list.draw_arrays(_CORNERS * len(boxes), primitive="geometry")
 
 

@@ -28,11 +28,11 @@ def _start() -> SceneCanvas:
 
 def _buffer(canvas: SceneCanvas, value: tuple[float, ...]) -> Buffer:
     """The attribute for all vertices of a box, in a buffer of its own."""
-    return Buffer(canvas.put([value] * len(ORDER)), [("f32", 4)])
+    return Buffer(canvas.put_floats([value] * len(ORDER)), [("f32", 4)])
 
 
 def _position(canvas: SceneCanvas, box: Box) -> Buffer:
-    return Buffer(canvas.put(canvas.corners(box)[ORDER]), [("f32", 4)])
+    return Buffer(canvas.put_floats(canvas.corners(box)[ORDER]), [("f32", 4)])
 
 
 @scene("vertex.alignment")
@@ -116,7 +116,7 @@ def _() -> Made:
     canvas = _start()
     canvas.list.write("FACECULLING_CONFIG", mode="back (clockwise)")
     strip = [0, 1, 3, 2]
-    places = Buffer(canvas.put(canvas.corners(LEFT)[strip]), [("f32", 4)])
+    places = Buffer(canvas.put_floats(canvas.corners(LEFT)[strip]), [("f32", 4)])
     canvas.list.attributes(places, _buffer(canvas, _ONE)).draw_arrays(len(strip), primitive="triangle strip")
     places_in_list = [(corner, _ONE) for corner in canvas.corners(RIGHT)[strip]]
     canvas.list.draw_immediate(places_in_list, "triangle strip")

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from pocketgpu.facts.maxwell.headers import SPH
+from pocketgpu.maxwell.sass.stages.stage import TESS_U, TESS_V
 from pocketgpu.probe.model.registry import scene
 from pocketgpu.probe.model.scene import Made
 from pocketgpu.probe.scenes.switch.canvas import (
@@ -23,15 +24,13 @@ from pocketgpu.probe.scenes.switch.canvas import (
 
 _COLOR: Final = 0x80
 """The first word of the values in attribute space."""
-_U, _V = 0x2F0, 0x2F4
-"""Where the place in the patch is."""
 _WORDS_OF_MASK: Final = 32
 _STRIP = SPH["VTG"]["OUTPUT_TOPOLOGY"].values.TRIANGLESTRIP
 
 EVALUATION: Final = f"""
     S2R R5, SR_LANEID
-    ALD.O R20, a[{_U:#x}], R5             // u and v of the point
-    ALD.O R21, a[{_V:#x}], R5
+    ALD.O R20, a[{TESS_U:#x}], R5             // u and v of the point
+    ALD.O R21, a[{TESS_V:#x}], R5
     MOV32I R6, 0x1
     ISBERD R4, [RZ]                     // the patch's two vertices
     ISBERD R6, [R6]
@@ -103,7 +102,7 @@ def _() -> Made:
     )  # fmt: skip
     pb.method("SET_PATCH", 2).method("OGL_SET_CULL", 1).method("OGL_SET_FRONT_FACE", "CW")
     outputs = {f"OMAP_TESSELLATION_EVALUATION_POINT_{axis}": 1 for axis in "UV"}
-    asked = {"STORE_REQ_START": _U // 4, "STORE_REQ_END": _V // 4}
+    asked = {"STORE_REQ_START": TESS_U // 4, "STORE_REQ_END": TESS_V // 4}
     evaluation = canvas.program("evaluation", EVALUATION, **outputs, **asked)
     for culled, color in (("BACK", ORANGE), ("FRONT", BLUE)):
         pb.method("OGL_SET_CULL_FACE", culled)

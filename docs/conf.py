@@ -44,6 +44,7 @@ html_theme = "furo"
 html_title = f"pocketgpu {release}"
 html_static_path = ["static"]
 html_js_files = ["site.js"]
+html_search_scorer = str(HERE / "static" / "search_scorer.js")
 html_scaled_image_link = False  # such links have no text
 html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css", "drawings.css"]
 autodoc_member_order = "bysource"

@@ -54,7 +54,8 @@ def _pica() -> Iterator[Page]:
 
 
 def _outside() -> Iterator[Page]:
-    intro = "What the processor writes directly: fills, transfers, displays. Offsets are bytes from 0x10400000."
+    intro = "What the processor writes directly. PSC: memory fills; PPF: display transfers and texture copies; PDC: "
+    intro += "display controllers. Offsets are bytes from 0x10400000."
     yield Page("external", "External registers", intro, list(EXTERNAL))
     yield Page("lcd", "LCD registers", "Offsets are bytes from 0x10202000.", list(LCD))
 

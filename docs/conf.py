@@ -46,6 +46,7 @@ changes = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
 html_title = f"pocketgpu {release}" if f"## {release} (" in changes else f"pocketgpu {release} (not released yet)"
 html_static_path = ["static"]
 html_js_files = ["site.js"]
+html_search_scorer = str(HERE / "static" / "search_scorer.js")
 html_scaled_image_link = False  # such links have no text
 html_css_files = ["site.css", "gallery.css", "notebooks.css", "choices.css", "registers.css", "drawings.css"]
 autodoc_member_order = "bysource"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,9 @@ from reference_pages.names import anchor
 
 from pocketgpu.cli.app import COMMANDS
 from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
-from pocketgpu.facts.choices.certainty import certainty
+from pocketgpu.facts.choices.certainty import RANKS, certainty
 from pocketgpu.facts.choices.choice import Choice
+from pocketgpu.facts.choices.evidence import Evidence, of_choice
 from pocketgpu.facts.choices.registers import patterns
 from pocketgpu.facts.choices.told import told
 from pocketgpu.facts.dialect.registers import Register
@@ -176,7 +177,21 @@ def evidence(known: Mapping[str, Any]) -> Iterator[str]:
             who = f"{row['source']}, {row['date']}" if row["date"] else row["source"]
             cells = (escape(who), escape(row["what"]), linked(row["where"]))
             yield f"| `{row['value']}` | {row['kind']} | {' | '.join(cells)} |"
-        yield ""
+        yield from ("", *counted_once(of_choice(known["name"])), "")
+
+
+def counted_once(rows: Iterable[Evidence]) -> Iterator[str]:
+    """A sentence about rows for one value that count once, as in `facts/choices/certainty.py`."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for row in rows:
+        rank = next(number for number, kinds in enumerate(RANKS) if row.kind in kinds)
+        alike.setdefault((row.value, rank, row.origin, row.who.independent), []).append(row.who.name)
+    several = [
+        f"for `{value}` the {len(names)} rows of {escape(', '.join(dict.fromkeys(names)))}"
+        for (value, _, _, independent), names in alike.items() if len(names) > 1 and independent == 1
+    ]
+    if several:
+        yield f"Rows of one source, or of sources with common ancestors, count once: {'; '.join(several)}."
 
 
 def linked(text: str) -> str:

@@ -55,7 +55,8 @@ def _pica() -> Iterator[Page]:
 
 
 def _outside() -> Iterator[Page]:
-    intro = "What the processor writes directly: fills, transfers, displays. "
+    intro = "What the processor writes directly. PSC: memory fills; PPF: display transfers and texture copies; PDC: "
+    intro += "display controllers. "
     yield Page("external", "External registers", intro + _from(EXTERNAL), list(EXTERNAL))
     yield Page("lcd", "LCD registers", _from(LCD), list(LCD))
 

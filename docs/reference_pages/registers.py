@@ -13,6 +13,7 @@ from pocketgpu.facts.external import USER_OFFSET
 from pocketgpu.facts.maxwell import Method
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.registers.describe import CERTAINTY_TEXT, Bits, explain
+from pocketgpu.wording import counted
 from reference_pages import about
 from reference_pages.bits import Part, code, drawing, layers, named, table, with_sentence
 from reference_pages.catalogue import Page, like
@@ -25,7 +26,8 @@ WORD: Final = 4
 
 def page(content: Page) -> str:
     """One page: a heading and a section for each group of like registers."""
-    lines = [f"# {content.title}", "", content.intro, ""]
+    example = next(one for one in content.registers if one.known)
+    lines = [f"# {content.title}", "", content.intro, "", commands(example), ""]
     for group in like(content.registers):
         lines += section(group)
     return "\n".join(lines)
@@ -87,7 +89,7 @@ def meaning(row: Bits) -> str:
 
 
 def more(group: Sequence[Register]) -> Iterator[str]:
-    """Links to choices, rules and scenes, the rows of documents, and the command that shows the same."""
+    """Links to choices, rules and scenes, and the rows of documents."""
     links = {
         "Choices about it": [f"{{choice}}`{one.name}`" for one in about.choices(group)],
         "Rules that name it": [f"{{rule}}`{one.id}`" for one in about.rules(group)],
@@ -96,30 +98,32 @@ def more(group: Sequence[Register]) -> Iterator[str]:
     for what, those in links.items():
         if those:
             yield from (f"{what}: {', '.join(those)}.", "")
-    yield f"`{command(group[0])}` shows it and explains values."
     if found := about.rows(group):
         yield from ("", rows(found))
 
 
 def rows(found: Sequence[tuple[str, str]]) -> str:
     """The rows of public documents about a register, folded."""
-    many = f"{len(found)} row{'s' if len(found) > 1 else ''} of public documents that tests prove"
+    many = f"{len(found)} row{'s' if len(found) > 1 else ''} of public documents that tests check"
     items = "".join(f"\n<li><code>{row}</code> {html(title)}" for row, title in found)
     sources = dict.fromkeys(about.DOCUMENTS[row.partition(".")[0]] for row, _ in found)
     return f'<details class="more"><summary>{many}</summary>\n{html("; ".join(sources))}\n<ul>{items}</ul></details>'
 
 
-def command(register: Register) -> str:
-    """The command that shows a register."""
-    block = f"{register.block.name} " if isinstance(register, Method) else ""
-    return f"pocketgpu regs {block}{register.name}"
+def commands(register: Register) -> str:
+    """The command for registers of a page, with one of them, and how headers of NVIDIA call methods."""
+    if isinstance(register, Method):
+        block = register.block.name
+        also = f"NVIDIA's headers call this one `NV{block.upper()}_{register.name}`."
+        return f"`pocketgpu regs {block} {register.name}` shows a method and explains values of it. {also}"
+    return f"`pocketgpu regs {register.name}` shows a register and explains values of it."
 
 
 def places(group: Sequence[Register]) -> str:
     """Offsets and addresses of the registers; where their distances differ, only offsets: `listed` has the rest."""
     first = group[0]
     if isinstance(first, Method):
-        many = f", {first.count} of them, {first.stride} words apart" if first.stride else ""
+        many = f", {first.count} of them, {counted(first.stride, 'word')} apart" if first.stride else ""
         word = span([one.offset for one in group], 3)
         return f"Word {word}, byte {span([one.address for one in group], 4)}{many}"
     what = "Id" if first.block is PICA.bank else "Offset"

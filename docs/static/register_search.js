@@ -67,7 +67,7 @@
   function where({ kind, place: [offset, count, step] }) {
     if (offset === undefined) return "";
     if (kind.class) {
-      const many = count ? `, ${count} of them, ${step} words apart` : "";
+      const many = count ? `, ${count} of them, ${step} word${step > 1 ? "s" : ""} apart` : "";
       return `, word ${hex(offset, 3)}, byte ${hex(4 * offset, 4)}${many}`;
     }
     const physical = kind.base + offset * kind.stride;
@@ -88,6 +88,16 @@
     return element("li", "", [link, `: ${hit.kind.what}${where(hit)}`]);
   }
 
+  // Sphinx says that nothing matches where no text has the words, though registers were found.
+  function correctStatus(results) {
+    new MutationObserver((changes, observer) => {
+      const status = results.querySelector(".search-summary");
+      if (!status?.textContent) return;
+      observer.disconnect();
+      if (!results.querySelector("li")) status.textContent = "No text of a page has these words.";
+    }).observe(results, { childList: true, subtree: true });
+  }
+
   function show() {
     const results = document.getElementById("search-results");
     const query = new URLSearchParams(window.location.search).get("q") || "";
@@ -99,6 +109,7 @@
     box.id = "register-hits";
     if (hits.length > MOST) box.append(element("p", `${hits.length - MOST} more have such a name.`));
     results.before(box);
+    correctStatus(results);
   }
 
   window.findRegisters = find;

@@ -18,6 +18,13 @@ PAGE = """<!doctype html><html data-content_root="../"><meta charset="utf-8">
 <script defer src="register_index.js"></script><script defer src="register_search.js"></script>
 <body><h1>Search</h1><div id="search-results"></div>"""
 FIRST = "query => findRegisters(query).slice(0, 1).map(hit => [hit.name, hit.kind.what, hit.page])"
+# Of Sphinx's script: words without a stem, and what makes a stem of another.
+RESULTS = """<!doctype html><meta charset="utf-8"><script>
+const stopwords = new Set(["a", "from", "an"]);
+class Stemmer { stemWord(word) { return word.replace(/(ing|s)$/, ""); } }
+</script><script src="search_scorer.js"></script>"""
+SCORES = """results => Object.fromEntries(results.map(([page, title, score, kind]) =>
+  [page, Scorer.score([page, title, "", null, score, page + ".md", kind])]))"""
 UPDATE = ["TEXENV_UPDATE_BUFFER", "3DS core register", "pica-combiners"]
 BLEND = ["SET_BLEND", "Switch method of class B197 (3D)", "switch-b197-blending"]
 SIZES = """() => [...document.querySelectorAll('.bits')].map(one => {
@@ -32,7 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("search")
     (made / "page.html").write_text(PAGE, encoding="utf-8")
     (made / "register_index.js").write_text(site_module("reference_pages.search").script(), encoding="utf-8")
-    for name in ("register_search.js", "registers.css"):
+    (made / "results.html").write_text(RESULTS, encoding="utf-8")
+    for name in ("register_search.js", "registers.css", "search_scorer.js"):
         shutil.copy(DOCS / "static" / name, made)
     return made
 
@@ -94,6 +102,52 @@ def test_what_is_asked_for_is_never_run(shown: Any, folder: Path) -> None:
     query = quote("<img src=x onerror=alert(1)> FINALIZE")
     shown.goto(f"{(folder / 'page.html').as_uri()}?q={query}")
     assert shown.locator("#register-hits, img").count() == 0
+
+
+def test_guides_come_before_lists(shown: Any, folder: Path) -> None:
+    """All of these have a heading "Recordings" or such, for which Sphinx gives 15 points, or the words, for 5."""
+    shown.goto(f"{(folder / 'results.html').as_uri()}?q={quote('record emulators')}")
+    found = [
+        ("reference/generated/choices/blend-min-max", "blend.min_max", 15, "text"),
+        ("reference/generated/schemas", "Schemas of answers", 15, "text"),
+        ("guides/sweeps", "Thousands of captures", 5, "text"),
+        ("guides/recordings", "How to get a recording", 15, "text"),
+        ("guides/recorder", "Recording from an emulator", 15, "text"),
+        ("changelog", "Recording", 5, "text"),
+        ("install", "Install", 5, "text"),
+    ]
+    scores = shown.evaluate(SCORES, found)
+    order = ["guides/recorder", "guides/recordings", "guides/sweeps", "install", "reference/generated/schemas"]
+    assert sorted(scores, key=lambda page: -scores[page])[:5] == order
+    assert max(scores, key=lambda page: -scores[page]) == found[0][0]
+    titles = [("reference/generated/choices/fog-arithmetic", "fog.arithmetic", 16, "title")]
+    assert shown.evaluate(SCORES, titles) == {titles[0][0]: 16}, "what is asked for by its title"
+
+
+def test_sphinx_gets_values_for_all_that_it_counts(shown: Any, folder: Path) -> None:
+    """A script of one's own replaces all of them."""
+    shown.goto((folder / "results.html").as_uri())
+    assert shown.evaluate("Object.keys(Scorer).sort()") == [
+        "objNameMatch", "objPartialMatch", "objPrio", "objPrioDefault", "partialTerm", "partialTitle", "score", "term",
+        "title",
+    ]  # fmt: skip
+
+
+def test_nothing_says_that_no_page_matches_below_registers(shown: Any, folder: Path) -> None:
+    shown.goto(f"{(folder / 'page.html').as_uri()}?q=00E0")
+    shown.locator("#register-hits").wait_for()
+    for links, said in (("", "No text of a page has these words."), ("<li>a page</li>", "as Sphinx says")):
+        shown.reload()
+        shown.locator("#register-hits").wait_for()
+        shown.evaluate(
+            """links => {
+              const results = document.getElementById("search-results");
+              results.innerHTML = `<p class="search-summary"></p><ul class="search">${links}</ul>`;
+              results.querySelector(".search-summary").innerText = "as Sphinx says";
+            }""",
+            links,
+        )
+        assert shown.locator(".search-summary").inner_text() == said
 
 
 def test_drawings_of_bits_fit_narrow_pages(shown: Any, folder: Path) -> None:

@@ -15,6 +15,7 @@ from PIL import Image
 from support.doubtful_scenes import stencil_through_depth_write
 
 from pocketgpu.facts.choices import CHOICES
+from pocketgpu.facts.choices.evidence import of_choice
 from pocketgpu.probe import Made, Scene, Watch
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -80,6 +81,18 @@ def test_a_page_shows_pictures_of_the_values(of_choices: dict[str, Any], tmp_pat
     assert count and f"`{other}`: {count:,} of 96,000 pixels differ" in text and text.count(":alt: ") == 3
     assert int((mask == of_choices["_DIFFERS"]).all(axis=-1).sum()) == count
     assert of_choices["draw"](CHOICES["gsp.read_size"], tmp_path) == [], "a choice without a scene has no pictures"
+
+
+def test_a_page_says_which_rows_count_once(of_choices: dict[str, Any]) -> None:
+    """Two rows of Azahar's software renderer have the weight of one."""
+    counted_once = of_choices["counted_once"]
+    (line,) = counted_once(of_choice("fog.arithmetic"))
+    assert line.endswith("count once: for `truncate` the 2 rows of Azahar SW.")
+    (line,) = counted_once(of_choice("combiner.arithmetic"))
+    assert line.endswith(
+        ": for `integer` the 3 rows of Azahar SW, Mikage; for `float` the 2 rows of Azahar GL, Panda3DS."
+    ), "3Beans has no ancestors in common with these"
+    assert list(counted_once([])) == []
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def test_a_promise_is_about_its_figures_and_may_be_missed(plots: ModuleType) -> 
     assert [plots.missed(faster, one) for one in (median, most, free)] == [False, True, False]
     text = "\n".join(plots.section(slower, [median, most, free]))
     assert "| x | 3 | 5 | 9 | 2 (median), 6 (most) |" in text and "- x (median): 3, promised 2" in text
-    spans = [(float(top), float(end)) for top, end in re.findall(r'<line [^>]*y1="([\d.]+)" y2="([\d.]+)"', text)]
-    assert spans[0][1] < spans[1][1] and spans[1][0] - spans[0][0] == plots.BAR + 2  # each crosses its own bar only
+    spans = [(float(top), float(end)) for top, end in re.findall(r'<line [^>]*y1="([\d.]+)"[^>]*y2="([\d.]+)"', text)]
+    assert spans[0][1] < spans[1][1] and spans[1][0] - spans[0][0] == plots.BAR + plots.BETWEEN  # each crosses its own bar only
     assert "keep all promises" in "\n".join(plots.section(slower, [most]))
 
 

@@ -186,7 +186,8 @@ def test_a_register_page_says_what_the_table_says(pages: Pages) -> None:
     assert "<td>yes or no. needed when output rows are shorter than input rows" in part
     assert "*Source: 3dbrew GPU/External Registers (doc: the public documentation says so).*" in part
     assert "{choice}`transfer.block32`" in part and "{rule}`transfer.mismatch`" in part
-    assert "`pocketgpu regs PPF_FLAGS` shows it" in part
+    assert pages["external"].count("pocketgpu regs") == 1, "once for all registers"
+    assert "`pocketgpu regs HARDWARE_ID` shows a register and explains values of it." in pages["external"]
     assert "<code>ext2.transfer-flags.10-8</code> Input format" in part
     assert "Also called `GPUREG_TEXENV_UPDATE_BUFFER`." in section(pages, "pica-combiners", "TEXENV_UPDATE_BUFFER")
 
@@ -205,8 +206,9 @@ def test_like_registers_share_a_section(pages: Pages) -> None:
 def test_pages_of_the_switch_say_what_the_tables_say(pages: Pages) -> None:
     part = section(pages, "switch-b197-clears", "CLEAR_SURFACE")
     assert "Word 0x674, byte 0x19D0, a write triggers an action." in part
-    assert "<td>9-6\n<td><code>MRT_<wbr>SELECT</code>\n<td>number. Number of the slot of the colour target." in part
-    assert "`pocketgpu regs b197 CLEAR_SURFACE` shows it" in part
+    assert "<td>9-6\n<td><code>MRT_<wbr>SELECT</code>\n<td>0 to 15. Number of the slot of the colour target." in part
+    (line,) = re.findall(".*pocketgpu regs.*", pages["switch-b197-clears"])
+    assert re.match(r"`pocketgpu regs b197 (\w+)` shows a method .* call this one `NVB197_\1`\.", line)
     assert "Word 0x200, byte 0x0800, 8 of them, 16 words apart." in pages["switch-b197-targets"]
 
 

@@ -329,8 +329,8 @@ def _combiners() -> Iterator[Choice]:
     )
     yield named(
         "fog.arithmetic",
-        "How fog is blended.",
-        truncate="",
+        "How the blend of a colour and the fog's colour becomes 8 bits.",
+        truncate="fractions are dropped",
         float="rounded to 8 bits",
     )
     yield named(

@@ -47,7 +47,9 @@ _ALL: Final = (1 << 32) - 1
 _LONG_TEXT: Final = 40
 _LINE: Final = 80
 _LEAST_ROOM: Final = 30
-"""Characters of a line, and the least room that a text gets after a long start of the line."""
+_LONGEST_RANGE: Final = 16
+"""Characters of a line, the least room that a text gets after a long start of the line, and bits of a field whose
+values are told as a range: of longer ones the numbers are hard to read."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -316,10 +318,11 @@ def _possible(field: Field) -> str:
     """The values that a field can have."""
     if field.enum is not None:
         return ", ".join(f"{number} {name}" for number, name in field.enum.items())
+    number = 1 << field.width
     words = {
         "bool": "yes or no",
-        "uint": "number",
-        "sint": "signed number",
+        "uint": f"0 to {number - 1}" if field.width <= _LONGEST_RANGE else "number",
+        "sint": f"-{number // 2} to {number // 2 - 1}" if field.width <= _LONGEST_RANGE else "signed number",
         "smag": "number with sign bit",
         "ieee32": "float",
     }

@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from pixel_way.drawings import Drawing
+
 TABLE = Path(__file__).resolve().parents[1] / "benchmarks" / "figures.tsv"
 COLUMNS = (
     "chart", "series", "label", "value", "unit", "promised", "statistic", "conditions", "machine", "date", "load",
@@ -22,8 +26,8 @@ COLUMNS = (
 )  # fmt: skip
 ROOM = 84
 """How much of the width, in percent, the longest bar takes: its number follows it."""
-BAR, GAP, HEAD = 14, 8, 18
-"""Heights in pixels: of a bar, between groups of bars, of the name above a group."""
+BAR, BETWEEN, GAP, HEAD = 14, 2, 8, 18
+"""Heights in pixels: of a bar, between bars, between groups of bars, of the name above a group."""
 
 
 @dataclass(frozen=True)
@@ -161,33 +165,31 @@ def plot(chart: Chart, figures: Sequence[Figure]) -> str:
     numbers = [float(one.value) for some in bars.values() for one in some]
     promises = [float(one.promised) for some in bars.values() for one in some if one.promised]
     scale = ROOM / max(numbers + promises)
-    parts, y = [], 0.0
-    if len(series) > 1:
-        for number, name in enumerate(series):
-            parts.append(f'<rect x="0" y="{y + 3}" width="12" height="12" class="{_kind(number)}"/>')
-            parts.append(f'<text x="18" y="{y + 14}">{escape(name)}</text>')
-            y += HEAD
-        y += GAP
-    for label, some in bars.items():
-        parts.append(f'<text x="0" y="{y + 13}">{escape(label)}</text>')
-        y += HEAD
-        top, said = y, []
-        for one in some:
-            wide = float(one.value) * scale
-            kind = _kind(series.index(one.series))
-            parts.append(f'<rect x="0" y="{y:g}" width="{wide:.2f}%" height="{BAR}" class="{kind}"/>')
-            said.append(f'<text x="{wide:.2f}%" dx="5" y="{y + 11:g}" class="small">{escape(one.value)}</text>')
-            y += BAR + 2
-        promised = {one.promised for one in some if one.promised}
-        for limit in promised:
-            at = f"{float(limit) * scale:.2f}%"
-            parts.append(f'<line x1="{at}" x2="{at}" y1="{top - 3:g}" y2="{y + 1:g}" class="promise"/>')
-        parts += said  # over the line, so that it can be read
-        y += GAP
+    legend = len(series) * HEAD + GAP if len(series) > 1 else 0
+    height = legend + sum(HEAD + len(some) * (BAR + BETWEEN) + GAP for some in bars.values())
     name = f"{chart.title}: bars in {figures[0].unit}, the same numbers as in the table below"
-    return (
-        f'<svg width="100%" height="{y:g}" role="img" aria-label="{escape(name)}" class="plot">{"".join(parts)}</svg>'
-    )  # fmt: skip
+    drawing = Drawing("100%", height, name, "plot")
+    for number, one in enumerate(series if legend else ()):
+        drawing.rect(0, number * HEAD + 3, 12, 12, _kind(number))
+        drawing.text(18, number * HEAD + 14, one, anchor="start")
+    y = legend
+    for label, some in bars.items():
+        drawing.text(0, y + 13, label, anchor="start")
+        top = y + HEAD
+        places = [(top + number * (BAR + BETWEEN), one) for number, one in enumerate(some)]
+        for at, one in places:
+            drawing.rect(0, at, _percent(one.value, scale), BAR, _kind(series.index(one.series)))
+        y = top + len(some) * (BAR + BETWEEN)
+        for limit in {one.promised for one in some if one.promised}:
+            drawing.line(_percent(limit, scale), top - 3, _percent(limit, scale), y + 1, "promise")
+        for at, one in places:  # over the line, so that it can be read
+            drawing.text(_percent(one.value, scale), at + 11, one.value, "small", "start", right=5)
+        y += GAP
+    return drawing.svg
+
+
+def _percent(value: str, scale: float) -> str:
+    return f"{float(value) * scale:.2f}%"
 
 
 def _kind(number: int) -> str:

@@ -4,7 +4,7 @@
     python tools/release.py --dry-run       # the same, but CHANGELOG.md stays as it is
 
 The version is the one in src/pocketgpu/__init__.py: raise and commit it before. The release is refused if files are
-not committed, if CHANGELOG.md has nothing under "Unreleased", or if it has a section of that version already.
+not committed, if CHANGELOG.md has nothing under "Unreleased", or if that version has a section in it or a tag already.
 
 1. `make wheel` builds the wheel and checks it (tools/check_wheel.py).
 2. CHANGELOG.md: what stands under "Unreleased" becomes the section of the version, with today's date.
@@ -79,14 +79,35 @@ def released(changes: str, version: str, day: date) -> str:
     return f"{parts[0]}{UNRELEASED}\n\n## {version} ({day.isoformat()})\n\n{news.strip()}\n{others}{rest}"
 
 
-def uncommitted(root: Path) -> list[str]:
-    """Files that differ from the last commit, or that git does not know."""
+def environment() -> dict[str, str]:
+    """The variables of this process without what points programs to another place.
+
+    A hook of git sets GIT_DIR and GIT_INDEX_FILE, which would mean the repository of the hook. How far up git looks for
+    a repository (GIT_CEILING_DIRECTORIES) remains.
+    """
+    other = ("PYTHONPATH", "VIRTUAL_ENV")
+    return {
+        name: value for name, value in os.environ.items()
+        if name not in other and (not name.startswith("GIT_") or name == "GIT_CEILING_DIRECTORIES")
+    }  # fmt: skip
+
+
+def git(root: Path, *words: str) -> list[str]:
+    """The lines that git prints about a source tree.
+
+    :raises Refused: it fails.
+    """
     done = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, encoding="utf-8", check=False
+        ["git", *words], cwd=root, env=environment(), capture_output=True, text=True, encoding="utf-8", check=False
     )
     if done.returncode:
         raise Refused(f"git cannot say what is committed: {done.stderr.strip()}")
-    return [line[3:] for line in done.stdout.splitlines()]
+    return done.stdout.splitlines()
+
+
+def uncommitted(root: Path) -> list[str]:
+    """Files that differ from the last commit, or that git does not know."""
+    return [line[3:] for line in git(root, "status", "--porcelain")]
 
 
 def prepared(root: Path, day: date) -> tuple[str, str]:
@@ -97,24 +118,43 @@ def prepared(root: Path, day: date) -> tuple[str, str]:
     if files := uncommitted(root):
         raise Refused(f"not committed: {', '.join(files)}")
     version = version_of(root)
+    if git(root, "tag", "--list", f"v{version}"):
+        raise Refused(f"there is a tag v{version}: raise __version__ in {PLACE}, and commit it")
     return version, released((root / "CHANGELOG.md").read_text(encoding="utf-8"), version, day)
 
 
 # -- what is built -----------------------------------------------------------------------------------------------------
-def ran(words: Sequence[str | Path], place: Path, expected: int = 0, **environment: str) -> str:
+def ran(words: Sequence[str | Path], place: Path, expected: int = 0, **variables: str) -> str:
     """What a program prints.
 
     :raises Refused: it ends with another exit code.
     """
-    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
-        [str(word) for word in words], cwd=place, env={**clean, **environment}, stdout=subprocess.PIPE,
+        [str(word) for word in words], cwd=place, env={**environment(), **variables}, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, encoding="utf-8", check=False,
     )  # fmt: skip
     if done.returncode != expected:
         line = " ".join(str(word) for word in words)
         raise Refused(f"{line} ended with exit code {done.returncode}, not {expected}:\n{done.stdout.strip()}")
     return done.stdout
+
+
+def clear(version: str) -> None:
+    """Delete what dist/ has of a version from before: an older wheel can have another name."""
+    for old in [*ROOT.glob(f"dist/pocketgpu-{version}-*.whl"), *ROOT.glob(f"dist/pocketgpu-{version}.tar.gz")]:
+        old.unlink()
+
+
+def wheel_of(version: str) -> Path:
+    """The wheel of a version in dist/.
+
+    :raises Refused: there is none, or more than one.
+    """
+    found = sorted(ROOT.glob(f"dist/pocketgpu-{version}-*.whl"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise Refused(f"dist/ must have one wheel of {version}, and has {names}")
+    return found[0]
 
 
 def wheel_of_sdist(sdist: Path, folder: Path) -> Path:
@@ -168,8 +208,9 @@ def build(version: str) -> list[Path]:
         print(f"{monotonic() - begun:5.0f} s  {what}", flush=True)
 
     step("make wheel")
+    clear(version)
     ran([os.environ.get("MAKE", "make"), "wheel"], ROOT)
-    (wheel,) = ROOT.glob(f"dist/pocketgpu-{version}-*.whl")
+    wheel = wheel_of(version)
     step("the sdist, and a wheel of it")
     ran([sys.executable, "-m", "hatchling", "build", "-t", "sdist"], ROOT)
     sdist = ROOT / "dist" / f"pocketgpu-{version}.tar.gz"

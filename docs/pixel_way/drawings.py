@@ -1,71 +1,77 @@
-"""Drawings as SVG inside of a page. Their colours are those of the page, so they fit a dark and a light one."""
+"""Drawings inside of a page, most as SVG. Their colours are those of the page, so they fit a dark and a light one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+
+from reference_pages.bits import Part, drawing
+
+from pixel_way.writing import short
+from pocketgpu.facts.dialect.registers import Field
+
+Length = float | str
+"""Pixels of the page, or a text such as "12.50%" of a drawing's width."""
+
+
+def _length(value: Length) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 class Drawing:
-    """A drawing. label: what it shows, for those who do not see it. Lengths are in pixels of the page."""
+    """A drawing. label: what it shows, for those who do not see it. kind, here and below: a class of drawings.css.
 
-    def __init__(self, width: float, height: float, label: str) -> None:
-        self._size, self._label = (width, height), label
+    A width in pixels is kept. One in percent is that of the page, and then places to the right are in percent, too.
+    """
+
+    def __init__(self, width: Length, height: float, label: str, kind: str = "") -> None:
+        self._width, self._height, self._label, self._kind = width, height, label, kind
         self._parts: list[str] = []
 
-    def rect(self, x: float, y: float, width: float, height: float, kind: str = "", fill: str = "") -> None:
-        """A rectangle. kind: a class of drawings.css; fill: a colour of its own."""
+    def rect(self, x: Length, y: float, width: Length, height: float, kind: str = "", fill: str = "") -> None:
+        """A rectangle. fill: a colour of its own."""
         of_its_own = f' style="fill:{fill}"' if fill else ""
         named = f' class="{kind}"' if kind else ""
         self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{named}{of_its_own}/>'
+            f'<rect x="{_length(x)}" y="{y:g}" width="{_length(width)}" height="{height:g}"{named}{of_its_own}/>'
         )  # fmt: skip
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "") -> None:
+    def line(self, x1: Length, y1: float, x2: Length, y2: float, kind: str = "") -> None:
         """A line."""
         named = f' class="{kind}"' if kind else ""
-        self._parts.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"{named}/>')
+        self._parts.append(f'<line x1="{_length(x1)}" y1="{y1:g}" x2="{_length(x2)}" y2="{y2:g}"{named}/>')
 
     def circle(self, x: float, y: float, radius: float, kind: str = "") -> None:
         """A circle."""
         named = f' class="{kind}"' if kind else ""
         self._parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{named}/>')
 
-    def text(self, x: float, y: float, text: str, kind: str = "", anchor: str = "middle") -> None:
-        """Text. anchor: start, middle or end."""
+    def text(
+        self, x: Length, y: float, text: str, kind: str = "", anchor: str = "middle", right: float = 0
+    ) -> None:  # fmt: skip
+        """Text. anchor: start, middle or end. right: pixels to the right of x."""
         named = f' class="{kind}"' if kind else ""
-        self._parts.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{named}>{escape(text)}</text>')
+        moved = f' dx="{right:g}"' if right else ""
+        self._parts.append(
+            f'<text x="{_length(x)}" y="{y:g}"{moved} text-anchor="{anchor}"{named}>{escape(text)}</text>'
+        )  # fmt: skip
 
     @property
     def svg(self) -> str:
         """The drawing on one line."""
-        width, height = self._size
+        width, height = self._width, self._height
+        view = "" if isinstance(width, str) else f'viewBox="0 0 {width:g} {height:g}" '
+        named = f'class="{self._kind}" ' if self._kind else ""
         return (
-            f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" role="img" '
+            f'<svg {named}{view}width="{_length(width)}" height="{height:g}" role="img" '
             f'aria-label="{escape(self._label)}">{"".join(self._parts)}</svg>'
         )
 
 
-def bits(fields: Sequence[tuple[int, int, str, str]], label: str, width: int = 640) -> str:
-    """A word of 32 bits. fields: (highest bit, lowest bit, name, value), from the top down. Names that do not fit into
-    their field stand below it, each lower than the one before if there is no room beside that."""
-    cell, letter = width / 32, 7.5
-    lows: list[float] = []
-    drawing = Drawing(width + 2, 94, label)
-    for high, low, name, value in fields:
-        left, size = 1 + (31 - high) * cell, (high - low + 1) * cell
-        drawing.rect(left, 18, size, 32, "cell" if name else "cell dim")
-        text, middle = f"{name} = {value}" if name else "", left + size / 2
-        if letter * len(text) < size:
-            drawing.text(middle, 39, text)
-        else:
-            drawing.text(middle, 39, value)
-            start = max(1.0, middle - letter * len(name) / 2)
-            row = next((n for n, end in enumerate(lows) if end < start), len(lows))
-            lows[row : row + 1] = [start + letter * len(name)]
-            drawing.text(start, 66 + 16 * row, name, "small", "start")
-        drawing.text(middle, 12, f"{high}" if high == low else f"{high}:{low}", "small")
-    return drawing.svg
+def bits(fields: Iterable[Field], value: int, label: str) -> str:
+    """A word of 32 bits with the values of its fields, as the pages of registers draw it."""
+    parts = [Part(one.lo, one.width, f"{one.name} = {short(one.raw(value))}") for one in fields]
+    return drawing(parts, title=label)
 
 
 def texel_square(

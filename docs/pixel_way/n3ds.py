@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import pocketgpu
+from pixel_way import followed
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
 from pocketgpu.facts.shader_isa import SEMANTICS
-from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.why import Touch
 from pocketgpu.inspect.n3ds.display_timing import modes_of
 from pocketgpu.inspect.n3ds.overdraw import TriangleWatch, shapes_of
 from pocketgpu.inspect.n3ds.register_replay import registers_after
@@ -74,43 +73,27 @@ class Edges:
         return float(base + d1 * np.float32(self.values[1]) + d2 * np.float32(self.values[2]))
 
 
-class Followed:
-    """The pixel, and what is known about it."""
+class Followed(followed.Followed):
+    """The pixel, and what is known about it.
+
+    source: the pixel of the target that `transfer` copied; touch: the last draw there, and below: the one before.
+    """
 
     def __init__(self, capture: Path) -> None:
-        self.capture = capture
-        self.run = pocketgpu.debug(capture)
-        self.answer = self.run.why(ADDRESS)
-        assert self.answer.proved
+        super().__init__(capture, SCREEN, ADDRESS)
+        self.list = next(one for one in self.run.events(0) if one.kind == "list")
+
+    def choose(self) -> Touch:
         (self.source,) = self.answer.touches[-1].sources
         self.transfer = self.answer.touches[-1].event
         self.touch = next(one for one in reversed(self.source.touches) if one.writer is not None)
         self.below = next(one for one in self.source.touches if one.writer is not None and one is not self.touch)
-        self.draw = self.touch.event
-        self.fragment = self.touch.writer
-        self.list = next(one for one in self.run.events(0) if one.kind == "list")
-        self.moment = self.run.seek(self.draw.address)
-        self.registers = self.moment.registers()
-
-    # -- registers ----------------------------------------------------------------------------------------------------
-    def value(self, name: str) -> int:
-        """The word of a register at the draw."""
-        return int(self.registers[name])
+        return self.touch
 
     def text(self, field: str) -> str:
         """A field at the draw, REGISTER.FIELD, as text."""
         name, _, part = field.partition(".")
         return known(name)[part].text(self.value(name))
-
-    @cached_property
-    def words(self) -> list[dict[str, Any]]:
-        """The words of the list that belong to the draw, as `pocketgpu decode --json` has them."""
-        return [json.loads(line) for line in self.run.words_of(self.draw)]
-
-    def entry(self, name: str) -> dict[str, Any]:
-        """The last word that wrote a register for the draw."""
-        written = [one for one in self.words if "new" in one.get("register", {})]
-        return next(one for one in reversed(written) if one["register"]["name"] == name)
 
     @cached_property
     def row(self) -> int:
@@ -119,17 +102,7 @@ class Followed:
         target = self.run.seek(self.draw.address).target
         return int(target.height - 1 - self.source.y if target.flip else self.source.y)
 
-    # -- vertices and triangle ----------------------------------------------------------------------------------------
-    @cached_property
-    def corners(self) -> list[int]:
-        """Numbers of the primitive's vertices in the draw."""
-        return [int(str(one.address).rpartition("v")[2]) for one in self.fragment.corners]
-
-    @cached_property
-    def trace(self) -> Any:
-        """The steps of the vertex program for the first of them."""
-        return self.run.trace(self.fragment.corners[0].address)
-
+    # -- triangle -----------------------------------------------------------------------------------------------------
     @cached_property
     def parts(self) -> list[Edges]:
         """The triangles that clipping made of the primitive."""
@@ -145,17 +118,7 @@ class Followed:
         """The one of them that covers the pixel."""
         return next(one for one in self.parts if one.covers)
 
-    def stage(self, name: str) -> Stage:
-        """A stage of the fragment."""
-        found = self.fragment.stage(name)
-        assert found is not None
-        return found
-
     # -- memory -------------------------------------------------------------------------------------------------------
-    def read(self, address: int, size: int) -> bytes:
-        """Bytes right after the draw."""
-        return self.run.seek(self.draw.address).read(address, size)
-
     def texels(self) -> Iterator[tuple[dict[str, Any], int, float]]:
         """The texels that were read: each with its address and its weight."""
         texture = self.run.seek(self.draw.address).textures[0]
@@ -168,11 +131,6 @@ class Followed:
             yield texel, place.address, weight
 
     # -- the screen ---------------------------------------------------------------------------------------------------
-    @cached_property
-    def screen(self) -> NDArray[np.uint8]:
-        """The picture of the screen at the end of the frame."""
-        return np.asarray(self.run.seek("f0").screens[SCREEN].array)[..., :3]
-
     @cached_property
     def display(self) -> dict[str, int]:
         """Words of the display controller's registers by name."""

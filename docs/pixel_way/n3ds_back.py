@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pixel_way import followed
 from pixel_way import n3ds_front as front
 from pixel_way.drawings import cells, scan, texel_square
 from pixel_way.n3ds import ADDRESS, SCREEN, Followed, X, Y, known
@@ -227,7 +228,7 @@ def the_transfer(page: Page, way: Followed) -> None:
     page.stage("The display transfer")
     facts = {name: int(value, 16) for name, value in way.transfer.facts.items()}
     source, target = way.transfer.reads[0].address, way.transfer.writes[0].address
-    (width, height) = (facts["PPF_INPUT_SIZE"] & 0xFFFF, facts["PPF_INPUT_SIZE"] >> 16)
+    width, height = (int(known("PPF_INPUT_SIZE")[side].decode(facts["PPF_INPUT_SIZE"])) for side in ("width", "height"))
     words = gx.display_transfer(source, target, (width, height))
     page.say(
         "The display cannot read tiles. So at the end of the frame the program asks for a *display transfer*, with",
@@ -330,9 +331,4 @@ STAGES_IN_ORDER = (
 def write(capture: Path, folder: Path) -> Page:
     """The page, and its pictures in the folder."""
     page = Page(folder, "3ds", "The way of a pixel: 3DS")
-    way = Followed(capture)
-    front.begin(page, way)
-    for stage in STAGES_IN_ORDER:
-        stage(page, way)
-    end(page, way)
-    return page
+    return followed.write(page, Followed(capture), (front.begin, *STAGES_IN_ORDER, end))

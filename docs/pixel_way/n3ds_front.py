@@ -20,7 +20,6 @@ from pixel_way.writing import (
     octets,
     place,
     register,
-    short,
     signed,
     whole,
     word,
@@ -28,6 +27,7 @@ from pixel_way.writing import (
 from pocketgpu.builder import gx
 from pocketgpu.facts.gsp import GX_COMMANDS, GX_HEADER, GX_QUEUE
 from pocketgpu.facts.n3ds.structures import structure
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.pictures import beside
 
@@ -101,7 +101,11 @@ def the_call(page: Page, way: Followed) -> None:
         "Then gsp writes three registers of the GPU. The last one starts the list. These writes are in the recording;",
         "the command above is the one that makes gsp do them.",
     )  # fmt: skip
-    values = {"CMDBUF_SIZE0": size // 8, "CMDBUF_ADDR0": address // 8, "CMDBUF_JUMP0": 1}
+    values = {
+        "CMDBUF_SIZE0": PICA["CMDBUF_SIZE0"].encode(size=size),
+        "CMDBUF_ADDR0": PICA["CMDBUF_ADDR0"].encode(address=address),
+        "CMDBUF_JUMP0": START_LIST,
+    }
     page.table(
         ("register", "address", "word", "means"),
         [
@@ -132,7 +136,6 @@ def the_list(page: Page, way: Followed) -> None:
     entry = way.entry("TEXUNIT0_ADDR")
     header = int.from_bytes(way.read(int(entry["address"], 16) + 4, 4), "little")
     layout = structure("LIST_ENTRY")
-    fields = sorted(layout.fields, key=lambda one: -one.lo)
     page.say(
         f"The header after the value of {register('TEXUNIT0_ADDR')} is {word(header)}. It names the register by its",
         "number (`id`), and says which of its four bytes are written (`byte_mask`) and how many more values follow",
@@ -140,7 +143,7 @@ def the_list(page: Page, way: Followed) -> None:
     )  # fmt: skip
     page.drawing(
         bits(
-            [(one.lo + one.width - 1, one.lo, one.name, short(one.raw(header))) for one in fields],
+            [one for one in layout.fields if one.name != "unused"], header,
             f"The 32 bits of the header {header:#010x}, by fields",
         ),
         f"The header {header:#010x}: id {layout['id'].raw(header):#05x} is TEXUNIT0_ADDR.",

@@ -41,17 +41,6 @@ def around(picture: Pixels, x: int, y: int, half: int = 7, times: int = 16) -> P
     return out
 
 
-def side_by_side(parts: list[Pixels], gap: int = 12) -> Pixels:
-    """Pictures of the same height beside each other, on a grey ground."""
-    height = max(len(part) for part in parts)
-    out = np.full((height, sum(part.shape[1] for part in parts) + gap * (len(parts) - 1), 3), 128, np.uint8)
-    x = 0
-    for part in parts:
-        out[: len(part), x : x + part.shape[1]] = part
-        x += part.shape[1] + gap
-    return out
-
-
 def covered(picture: Pixels, masks: list[NDArray[np.bool_]]) -> Pixels:
     """The picture in dark grey, and the pixels of each mask in a shade of one colour."""
     grey = (picture.mean(axis=-1, keepdims=True) * 0.45).repeat(3, -1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,16 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import pocketgpu
+from pixel_way import followed
 from pocketgpu.facts.maxwell import CLASSES, Method
-from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.model.stage import Stage
-from pocketgpu.inspect.model.why import Fragment
+from pocketgpu.inspect.model.why import Touch
 from pocketgpu.inspect.switch.block_runs import sample_points
 from pocketgpu.inspect.switch.overdraw import ShapeWatch
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
 
-X, Y = 613, 569
+SCREEN, X, Y = "screen", 613, 569
 ADDRESS = f"f0/px{X},{Y}"
 """The pixel that the page follows: ground of the island, with a firefly in front of it."""
 CLASS_3D = "b197"
@@ -64,58 +61,35 @@ class Shape:
         return np.asarray(covered.all(-1))
 
 
-class Followed:
-    """The pixel, and what is known about it."""
+class Followed(followed.Followed):
+    """The pixel, and what is known about it.
+
+    ground, firefly: the two draws that made it, the first of which the page follows; rejected: one that the depth test
+    rejected.
+    """
 
     def __init__(self, capture: Path) -> None:
-        self.run = pocketgpu.debug(capture)
-        self.answer = self.run.why(ADDRESS)
-        assert self.answer.proved
-        written = [one for one in self.answer.touches if one.writer is not None]
-        self.ground, self.firefly = written
-        self.rejected = next(one for one in self.answer.touches if one.fragments and one.writer is None)
-        self.draw: Event = self.ground.event
-        self.fragment: Fragment = self.ground.writer
-        self.moment = self.run.seek(self.draw.address)
-        self.registers = self.moment.registers()
+        super().__init__(capture, SCREEN, ADDRESS)
         self.vertices = self.moment.vertices
 
-    # -- methods ------------------------------------------------------------------------------------------------------
-    def value(self, name: str) -> int:
-        """The word of a method at the draw of the ground."""
-        return int(self.registers[name])
+    def choose(self) -> Touch:
+        self.ground, self.firefly = (one for one in self.answer.touches if one.writer is not None)
+        self.rejected = next(one for one in self.answer.touches if one.fragments and one.writer is None)
+        return self.ground
 
+    # -- methods ------------------------------------------------------------------------------------------------------
     def real(self, name: str) -> float:
-        """The same as a float."""
+        """The word of a method at the draw of the ground, as a float."""
         return float(np.array([self.value(name)], np.uint32).view(np.float32)[0])
 
     def long(self, upper: str, lower: str) -> int:
         """An address of two words."""
         return self.value(upper) << 32 | self.value(lower)
 
-    def words_of(self, event: Event) -> list[dict[str, Any]]:
-        """The words of the pushbuffer that belong to a draw, as `pocketgpu decode --json` has them."""
-        return [json.loads(line) for line in self.run.words_of(event)]
-
-    @cached_property
-    def words(self) -> list[dict[str, Any]]:
-        """Those of the ground."""
-        return self.words_of(self.draw)
-
-    def entry(self, name: str, words: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-        """The last word that wrote a method."""
-        written = [one for one in words or self.words if "new" in one.get("register", {})]
-        return next(one for one in reversed(written) if one["register"]["name"] == name)
-
     # -- vertices and shape -------------------------------------------------------------------------------------------
-    @cached_property
-    def corners(self) -> list[int]:
-        """Which of the draw's vertices the triangle has."""
-        return [int(str(one.address).rpartition("v")[2]) for one in self.fragment.corners]
-
     @property
     def outputs(self) -> list[Any]:
-        """What the vertex program made of them."""
+        """What the vertex program made of the triangle's vertices."""
         return [self.vertices.outputs[one] for one in self.corners]
 
     def window(self, position: Any) -> tuple[float, float, float]:
@@ -126,11 +100,6 @@ class Followed:
         )
         first, second, third = (a / w * s + o for a, s, o in zip((x, y, z), scale, offset, strict=True))
         return first, second, third
-
-    @cached_property
-    def trace(self) -> Any:
-        """The steps of the vertex program for the first vertex."""
-        return self.run.trace(self.fragment.corners[0].address)
 
     @cached_property
     def pixel_trace(self) -> Any:
@@ -157,28 +126,13 @@ class Followed:
         ]
         return next(one for one in shapes if (one.values >= 0).all())
 
-    def stage(self, name: str, fragment: Fragment | None = None) -> Stage:
-        """A stage of a fragment; by default of the ground's."""
-        found = (fragment or self.fragment).stage(name)
-        assert found is not None
-        return found
-
-    # -- memory and pictures ------------------------------------------------------------------------------------------
-    def read(self, address: int, size: int) -> bytes:
-        """Bytes right after the draw of the ground."""
-        return bytes(self.run.seek(self.draw.address).read(address, size))
-
+    # -- memory -------------------------------------------------------------------------------------------------------
     @cached_property
     def texture(self) -> Any:
         """The texture that the pixel program read."""
         handle = int(self.stage("texture").values["handle"], 16)
         textures = self.run.seek(self.draw.address).textures.values()
         return next(one for one in textures if one.handle == handle)
-
-    @cached_property
-    def screen(self) -> NDArray[np.uint8]:
-        """The picture of the screen at the end of the frame."""
-        return np.asarray(self.run.seek("f0").screens["screen"].array)[..., :3]
 
 
 def known(name: str) -> Method:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from pixel_way import followed
 from pixel_way import switch_front as front
 from pixel_way.drawings import cells, inside_block, texel_square
 from pixel_way.switch import ADDRESS, Followed, X, Y, known
 from pixel_way.writing import Page, code, colour, meaning, method, number, numbers, octets, place, word
-from pocketgpu.facts.maxwell.headers import TSC
+from pocketgpu.facts.maxwell.headers import HANDLE, TSC
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH, Layout
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 
@@ -28,7 +29,7 @@ def the_texture(page: Page, way: Followed) -> None:
         way.long(f"SET_TEX_{kind}_POOL_A", f"SET_TEX_{kind}_POOL_B") for kind in ("HEADER", "SAMPLER")
     )
     at = headers + HEADER_BYTES * texture.number
-    number_of_sampler = texture.handle >> 20
+    number_of_sampler = HANDLE["SAMPLER"].raw(texture.handle)
     page.say(
         "A *texture* is a picture in memory that is put onto triangles; its pixels are called *texels*. The",
         f"instruction {code(values['text'])} reads one by its handle. The handle names a *texture header*,",
@@ -345,9 +346,4 @@ STAGES_IN_ORDER = (
 def write(capture: Path, folder: Path) -> Page:
     """The page, and its pictures in the folder."""
     page = Page(folder, "switch", "The way of a pixel: Switch")
-    way = Followed(capture)
-    front.begin(page, way)
-    for stage in STAGES_IN_ORDER:
-        stage(page, way)
-    end(page, way)
-    return page
+    return followed.write(page, Followed(capture), (front.begin, *STAGES_IN_ORDER, end))

@@ -18,7 +18,6 @@ from pixel_way.writing import (
     numbers,
     octets,
     place,
-    short,
     signed,
     whole,
     word,
@@ -126,15 +125,11 @@ def the_words(page: Page, way: Followed) -> None:
         f"how many there are, and whether they go to one method after the other. The header {word(value)} at",
         f"{place(at)}:",
     )  # fmt: skip
-    parts = [("SEC_OP", 31), ("COUNT", 28), ("SUBCHANNEL", 15), ("ADDRESS", 11)]
-    fields = []
-    for name, top in parts:
-        field = HEADER[name]
-        fields.append((top, field.lo, name, short(field.raw(value))))
-    fields.insert(3, (12, 12, "", ""))
-    fields[-1] = (11, 0, "ADDRESS", short(HEADER['ADDRESS'].raw(value)))
     page.drawing(
-        bits(fields, f"The 32 bits of the header {value:#010x}, by fields"),
+        bits(
+            [one for one in HEADER.fields if not one.view], value,
+            f"The 32 bits of the header {value:#010x}, by fields",
+        ),
         f"The header {value:#010x}: {HEADER['COUNT'].raw(value)} words for method {HEADER['ADDRESS'].raw(value):#x} "
         "and those after it.",
     )  # fmt: skip

@@ -16,6 +16,7 @@ from pocketgpu.facts.choices.choice import Choice
 from pocketgpu.facts.choices.registers import about_register
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.list_entry import header_of
 from pocketgpu.facts.lookup import BLOCKS, register_at
 from pocketgpu.facts.maxwell import B0B5, B197, CLASSES, Method
 from pocketgpu.facts.maxwell.classes import MISPLACED
@@ -32,6 +33,8 @@ DOCUMENTS: Final = {
     "gsp": "3dbrew GSP Shared Memory",
 }  # fmt: skip
 """The public document of a row, by the first part of its id."""
+_FIRST_OF_DISPLAYS: Final = ("PDC0_HTOTAL", "PDC1_HTOTAL")
+"""The first register of each display controller: rows count from there."""
 _METHODS: Final = {"b197": B197, "b0b5": B0B5}
 
 
@@ -133,10 +136,11 @@ def _at(document: str, place: str) -> Iterator[Register]:
     """The registers at the place that the id of a row names: "map.0x1EF00400", "pdc.0x28", "id.0x801F004D"."""
     part, _, number = place.partition(".")
     if document == "cmd":
-        id = int(number, 16) & 0xFFFF
+        id = header_of(int(number, 16)).id
         yield from (PICA[one] for one in ([id] if id < COUNT else []))
     elif part in ("pdc", "lcd"):
-        yield from (one for base in (0x400, 0x500) if (one := EXTERNAL.get(base + int(number, 16))) is not None)
+        bases = (EXTERNAL.offset_of(name) for name in _FIRST_OF_DISPLAYS)
+        yield from (one for base in bases if (one := EXTERNAL.get(base + int(number, 16))) is not None)
     elif part == "fill":
         yield from (one for unit in "12" if (one := register_at(int(number.replace("X", unit), 16))) is not None)
     else:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pocketgpu.facts.dialect.registers import Field, Register
+from pocketgpu.facts.dialect.registers import Field, Register, RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.maxwell import CLASSES, MethodBlock
 from pocketgpu.facts.pica import COUNT, PICA
@@ -49,14 +49,19 @@ def pages() -> tuple[Page, ...]:
 
 def _pica() -> Iterator[Page]:
     for (name, title, first), (_, _, end) in zip(PICA_PAGES, (*PICA_PAGES[1:], ("", "", COUNT)), strict=True):
-        intro = f"Ids {first:#05x} to {end - 1:#05x}. Id n answers the processor at physical 0x10401000 + 4 n."
+        intro = f"Ids {first:#05x} to {end - 1:#05x}. "
+        intro += f"Id n answers the processor at physical {PICA.base:#x} + {PICA.stride} n."
         yield Page(name, title, intro, [register for register in PICA if first <= register.offset < end])
 
 
 def _outside() -> Iterator[Page]:
-    intro = "What the processor writes directly: fills, transfers, displays. Offsets are bytes from 0x10400000."
-    yield Page("external", "External registers", intro, list(EXTERNAL))
-    yield Page("lcd", "LCD registers", "Offsets are bytes from 0x10202000.", list(LCD))
+    intro = "What the processor writes directly: fills, transfers, displays. "
+    yield Page("external", "External registers", intro + _from(EXTERNAL), list(EXTERNAL))
+    yield Page("lcd", "LCD registers", _from(LCD), list(LCD))
+
+
+def _from(block: RegisterBlock) -> str:
+    return f"Offsets are bytes from {block.base:#x}."
 
 
 def _methods(block: MethodBlock) -> Iterator[Page]:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape as html
 from typing import Final, NamedTuple
 
 from pocketgpu.facts.maxwell.sass import ENUMS, FORMS, Form
 from pocketgpu.facts.maxwell.sass.operations import OPERATIONS
 from pocketgpu.facts.shader_isa import (
+    ANY,
+    BOTH,
+    COMPARE_NAMES,
     COMPONENT_MASKS,
     COMPONENT_SELECTORS,
+    F0,
+    F1,
+    F1C,
+    F5,
+    INDEX_NAMES,
+    INVERTS,
     LAST_SLOT,
+    ONLY_X,
+    ONLY_Y,
     OPCODES,
     OPDESC_FIELDS,
     SOURCE,
     Format,
     Opcode,
+    source_register,
+    target_register,
 )
 from pocketgpu.maxwell.sass.isa.reference import fields, members, syntax
 from reference_pages.bits import Part, drawing, folded, table
@@ -140,16 +153,42 @@ def sass_values() -> str:
 
 # -- 3DS --------------------------------------------------------------------------------------------------------------
 PICA_PAGE: Final = "pica-shader-instructions"
+_FILES: Final = {"v": "inputs ", "o": "outputs "}
+"""What is said before the names of registers, by their file."""
+
+
+def files(named: Callable[[int], tuple[str, int]], width: int) -> str:
+    """Which registers the numbers of a field mean: "0x00 to 0x0f are inputs v0 to v15, ..."."""
+    found: dict[str, list[int]] = {}
+    for number in range(1 << width):
+        found.setdefault(named(number)[0], []).append(number)
+    return ", ".join(
+        f"{those[0]:#04x} to {those[-1]:#04x} are {_FILES.get(file, '')}{file}{named(those[0])[1]} to "
+        f"{file}{named(those[-1])[1]}"
+        for file, those in found.items()
+    )  # fmt: skip
+
+
+def bits_of(shape: Format, field: str) -> int:
+    """Bits of a field."""
+    return shape.fields[field][1]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The values of a field: "0 EQ, 1 NE"."""
+    return ", ".join(f"{number} {name or 'none'}" for number, name in enumerate(names))
+
+
 _FIELDS: Final = {
     "op": "number of the instruction",
     "desc": "number of the operand descriptor, which has signs, selectors and the write mask",
     "src1": "first source", "src2": "second source", "src3": "third source",
-    "idx": "address register that is added to the wide source: 0 none, 1 a0.x, 2 a0.y, 3 aL",
-    "dst": "destination: 0x00 to 0x0f are outputs, 0x10 to 0x1f are r0 to r15",
-    "cmpx": "comparison of x: 0 EQ, 1 NE, 2 LT, 3 LE, 4 GT, 5 GE, 6 and 7 always true",
+    "idx": f"address register that is added to the wide source: {listed(INDEX_NAMES)}",
+    "dst": f"destination: {files(target_register, bits_of(F1, 'dst'))}",
+    "cmpx": f"comparison of x: {listed(COMPARE_NAMES)} (always true)",
     "cmpy": "comparison of y, with the same numbers",
-    "num": "number of instructions; of JMPU, 1 inverts the condition",
-    "cond": "condition: 0 any of both, 1 both, 2 only x, 3 only y",
+    "num": f"number of instructions; of JMPU, {INVERTS} inverts the condition",
+    "cond": f"condition: {ANY} any of both, {BOTH} both, {ONLY_X} only x, {ONLY_Y} only y",
     "refx": "what cmp.x is compared with", "refy": "what cmp.y is compared with",
     "bool": "number of the boolean uniform (CALLU, IFU, JMPU)", "int": "number of the integer uniform (LOOP)",
     "winding": "turns the primitive round", "primitive": "ends a primitive with this vertex",
@@ -168,11 +207,13 @@ def pica_formats() -> dict[str, tuple[Format, list[tuple[int, Opcode]]]]:
 
 def pica_page() -> str:
     """The page of the 3DS's shader instructions."""
+    wide, narrow = bits_of(F1, "src1"), bits_of(F1, "src2")
     lines = [
         "# Shader instructions of the PICA200", "",
-        "A program has words of 32 bits. The upper six bits are the number of the instruction; CMP has five, and MAD",
-        "and MADI have three. A source of 7 bits can be any register: 0x00 to 0x0f are inputs v0 to v15, 0x10 to 0x1f",
-        "are r0 to r15, 0x20 to 0x7f are c0 to c95. A source of 5 bits can only be an input or one of r0 to r15.", "",
+        f"A program has words of 32 bits. The upper {bits_of(F0, 'op')} bits are the number of the instruction; CMP",
+        f"has {bits_of(F1C, 'op')}, and MAD and MADI have {bits_of(F5, 'op')}.", "",
+        f"A source of {wide} bits can be any register: {files(source_register, wide)}.",
+        f"A source of {narrow} bits can be fewer: {files(source_register, narrow)}.", "",
         "[Shaders](../../guides/shaders.md) shows how to write, run and trace programs.", "",
     ]  # fmt: skip
     for name, (shape, opcodes) in pica_formats().items():
@@ -223,8 +264,9 @@ def instructions(opcodes: Sequence[tuple[int, Opcode]]) -> Iterator[tuple[str, s
 def descriptors() -> Iterator[str]:
     """The section of operand descriptors."""
     yield from ("(operand-descriptor)=", "## Operand descriptors", "")
-    yield "{register}`VSH_OPDESCS_DATA0` and {register}`GSH_OPDESCS_DATA0` load a table of 128 descriptors."
-    yield "MAD and MADI can name the first 32."
+    every, first = (1 << bits_of(shape, "desc") for shape in (F1, F5))
+    yield f"{{register}}`VSH_OPDESCS_DATA0` and {{register}}`GSH_OPDESCS_DATA0` load a table of {every} descriptors."
+    yield f"MAD and MADI can name the first {first}."
     yield ""
     yield drawing([Part(lo, width, name) for name, (lo, width) in OPDESC_FIELDS.items()], title="Operand descriptor")
     parts = [f"{name} {lo}" for name, (lo, _) in zip("xyzw", COMPONENT_MASKS, strict=True)]

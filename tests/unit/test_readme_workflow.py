@@ -57,6 +57,13 @@ def test_the_workflow_is_plain() -> None:
     used = re.findall(r"uses: (\S+)", WORKFLOW)
     assert used and all(re.fullmatch(r"actions/[\w-]+@v\d+\.\d+\.\d+", one) for one in used), "a full version"
     assert "permissions:\n  contents: read\n" in WORKFLOW
+    for name, text in jobs().items():
+        assert re.search(r"^    timeout-minutes: [1-9]\d?$", text, re.MULTILINE), f"{name} could run for hours"
+
+
+def test_the_launcher_of_windows_takes_the_python_that_was_set_up() -> None:
+    (set_up,) = re.findall(r'python-version: "(.*)"', jobs()["windows"])
+    assert re.findall(r'^      PY_PYTHON: "(.*?)"', jobs()["windows"], re.MULTILINE) == [set_up]
 
 
 def test_every_version_of_python_is_tried_on_linux() -> None:

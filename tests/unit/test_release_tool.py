@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -47,8 +48,10 @@ def tool() -> Iterator[ModuleType]:
 
 
 def git(root: Path, *words: str) -> None:
+    """Run git in a repository of the test, even where a hook of git runs the tests."""
     names = ["-c", "user.name=tests", "-c", "user.email=tests@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *names, *words], cwd=root, check=True, capture_output=True)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    subprocess.run(["git", *names, *words], cwd=root, env=clean, check=True, capture_output=True)
 
 
 def commit(root: Path) -> None:
@@ -100,7 +103,17 @@ def test_another_version_with_the_same_beginning_is_another(tool: ModuleType) ->
         tool.released(CHANGES, "0.1.0", DAY)
 
 
-def test_a_tree_that_is_not_committed_is_refused(tool: ModuleType, project: Path) -> None:
+def test_a_version_with_a_tag_is_refused(tool: ModuleType, project: Path) -> None:
+    git(project, "tag", "v0.2.0.1")
+    assert tool.prepared(project, DAY)
+    git(project, "tag", "v0.2.0")
+    with pytest.raises(tool.Refused, match=r"there is a tag v0\.2\.0:"):
+        tool.prepared(project, DAY)
+
+
+def test_a_tree_that_is_not_committed_is_refused(
+    tool: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
     (project / "new.py").write_text("", encoding="utf-8")
     with pytest.raises(tool.Refused, match=r"not committed: new\.py"):
         tool.prepared(project, DAY)
@@ -109,8 +122,30 @@ def test_a_tree_that_is_not_committed_is_refused(tool: ModuleType, project: Path
     (project / "CHANGELOG.md").write_text(CHANGES + "\n", encoding="utf-8")
     with pytest.raises(tool.Refused, match=r"not committed: CHANGELOG\.md"):
         tool.prepared(project, DAY)
+    # The temporary folder may lie in a repository.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parents[1]))
     with pytest.raises(tool.Refused, match="git cannot say"):
         tool.uncommitted(project.parent)
+
+
+def test_the_repository_of_a_hook_is_not_meant(
+    tool: ModuleType, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook of git sets variables that mean its own repository."""
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init")
+    (outer / "of_the_hook.py").write_text("", encoding="utf-8")
+    monkeypatch.setenv("GIT_DIR", str(outer / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(outer))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(outer / ".git" / "index"))
+    assert tool.prepared(project, DAY)[0] == "0.2.0"
+    (project / "new.py").write_text("", encoding="utf-8")
+    assert tool.uncommitted(project) == ["new.py"]
+    commit(project)
+    assert tool.uncommitted(project) == []
+    said = tool.ran(["git", "rev-parse", "--show-toplevel"], project)
+    assert Path(said.strip()).resolve() == project.resolve()
 
 
 @pytest.mark.parametrize("text", ["", '__version__ = "1"\n__version__ = "2"\n', '    __version__ = "1"\n'])
@@ -159,6 +194,24 @@ def test_a_program_that_fails_is_told_with_what_it_printed(tool: ModuleType, tmp
     with pytest.raises(tool.Refused, match=r"exit code 3, not 0:\nbad news"):
         tool.ran([sys.executable, "-c", "print('bad news'); raise SystemExit(3)"], tmp_path)
     assert tool.ran([sys.executable, "-c", "raise SystemExit(1)"], tmp_path, expected=1) == ""
+
+
+def test_only_one_wheel_is_released(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    with pytest.raises(tool.Refused, match=r"one wheel of 0\.2\.0, and has none"):
+        tool.wheel_of("0.2.0")
+    other = dist / "pocketgpu-0.2.0.1-py3-none-any.whl"
+    names = ("pocketgpu-0.2.0-cp313-cp313-linux_x86_64.whl", "pocketgpu-0.2.0-py3-none-any.whl")
+    for path in (other, *(dist / name for name in names), dist / "pocketgpu-0.2.0.tar.gz"):
+        path.write_bytes(b"")
+    with pytest.raises(tool.Refused, match=f"has {names[0]}, {names[1]}"):
+        tool.wheel_of("0.2.0")
+    tool.clear("0.2.0")
+    assert list(dist.iterdir()) == [other]
+    (dist / names[1]).write_bytes(b"")
+    assert tool.wheel_of("0.2.0").name == names[1]
 
 
 def test_a_wheel_is_built_from_the_files_of_the_sdist(tool: ModuleType, project: Path, tmp_path: Path) -> None:

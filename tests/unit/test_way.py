@@ -136,7 +136,7 @@ def test_every_picture_and_drawing_has_a_text(folder: Path, console: str) -> Non
     assert len(figures) == 3
     for name, alternative in figures:
         assert (folder / name).stat().st_size > 500 and len(alternative) > 20
-    drawings = re.findall(r"<svg[^>]*>", text)
+    drawings = re.findall(r'<(?:svg|div class="bits")[^>]*>', text)
     assert len(drawings) >= 4
     assert all(re.search(r'role="img" aria-label="[^"]{20,}"', one) for one in drawings)
 

@@ -149,6 +149,8 @@ ANY, BOTH, ONLY_X, ONLY_Y = range(4)
 """The condition registers that a format 2 instruction tests: one of the two, both, only x, only y."""
 INVERTS = 1
 """In NUM of JMPU: the jump is taken if the boolean is false."""
+INDEX_NAMES = ("", "a0.x", "a0.y", "aL")
+"""What is added to the number of the wide source, by `idx`: nothing, or one of the address registers."""
 COMPARE_NAMES = ("EQ", "NE", "LT", "LE", "GT", "GE", "TRUE", "TRUE")
 CALL_DEPTH, IF_DEPTH, LOOP_DEPTH = 4, 8, 4
 SEMANTICS = tuple(SEMANTIC.get(number, "") for number in range(SEMANTIC.TEXCOORD2_V + 1))

@@ -19,6 +19,7 @@ from pocketgpu.facts.shader_isa import (
     F2,
     F3,
     F4,
+    INDEX_NAMES,
     INVERTS,
     OPCODES,
     Opcode,
@@ -32,7 +33,7 @@ from pocketgpu.facts.shader_isa import (
 from pocketgpu.pica.shader.assembler import COMPONENTS, DESCRIPTORS, assemble
 from pocketgpu.pica.shader.names import IDENTIFIER, is_register
 
-_INDICES = ("", "[a0.x]", "[a0.y]", "[aL]")
+_INDICES = tuple(f"[{name}]" if name else "" for name in INDEX_NAMES)
 _IDENTITY = 0x1B
 Label = Callable[[int], str]
 

@@ -253,8 +253,8 @@ def the_viewport(page: Page, way: Followed) -> None:
     page.say(
         "w tells how far away from the camera a corner is. Triangles that reach out of what can be seen would be cut",
         "off at its border (*clipping*). Ours lies inside: x and y of all corners are between -w and w, and z is between",
-        f"{near} and w ({method('SET_VIEWPORT_Z_CLIP')}: {known('SET_VIEWPORT_Z_CLIP')['RANGE'].text(clip)}). They are",
-        "divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and depths:",
+        f"{near} and w ({method('SET_VIEWPORT_Z_CLIP')}: {known('SET_VIEWPORT_Z_CLIP')['RANGE'].text(clip)}).",
+        "They are divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and depths:",
     )  # fmt: skip
     rows = []
     for axis, name in zip("XYZ", ("column", "row", "depth"), strict=True):

@@ -3,6 +3,7 @@
     python tools/make_viewer_animation.py [--out docs/images]
 
 Chromium opens the sample of the 3DS in `pocketgpu view`, goes through draws, clicks a pixel and changes a register.
+The moving picture repeats, and begins with the clicked pixel, as an empty target says little.
 It needs what the tests in `tests/browser` need: playwright, Chromium, and the built page (`make page`). Look at the
 result.
 """
@@ -60,6 +61,11 @@ class Film:
         self.frames.append(sheet)
         self.times.append(milliseconds)
 
+    def begin_with(self, number: int) -> None:
+        """Move what is before a picture to the end. The film repeats, and the first picture should show most of it."""
+        self.frames = self.frames[number:] + self.frames[:number]
+        self.times = self.times[number:] + self.times[:number]
+
     def click(self, target: Any, text: str, milliseconds: int) -> None:
         """Show the pointer on an element, and click it."""
         box = target.bounding_box()
@@ -112,11 +118,12 @@ def main() -> None:
     ):
         film = Film(watched.open(f"{link}#f0/d0"))
         play(film)
+    film.begin_with(len(DRAWS) + 1)
     first, *rest = film.frames
     path = out / "viewer.webp"
     options = {"duration": film.times, "loop": 0, "quality": QUALITY, "method": 6, "minimize_size": True}
     first.save(path, save_all=True, append_images=rest, **options)
-    film.frames[len(DRAWS) + 1].save(out / "viewer-still.webp", quality=QUALITY, method=6)
+    first.save(out / "viewer-still.webp", quality=QUALITY, method=6)
     print(f"{path}: {len(film.frames)} pictures, {path.stat().st_size} bytes")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gallery_scenes import CONSOLES, Scene, Source, order, sources
+from gallery_scenes import CONSOLES, Scene, Source, order, plain, sources
 from PIL import Image
 
 PICTURES = (".png", ".gif", ".webp")
@@ -106,7 +106,8 @@ CONF: dict[str, Any] = {
 
 # -- pictures ---------------------------------------------------------------------------------------------------------
 def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
-    """Take the pictures that the code of a scene wrote, for its page. See "image scrapers" of sphinx-gallery.
+    """Take the pictures that the code of a scene wrote, for its page. See "image scrapers" of sphinx-gallery. Their
+    alternative text is short, as the sentence above them says what they show, and would be read out twice.
 
     :raises ValueError: there are none, or other files.
     """
@@ -121,8 +122,8 @@ def scrape(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
         thumbnail(first).save(Path(paths.next()).with_suffix(".webp"), quality=80, method=6)
     lines = [BEGIN, ""]
     for number, file in enumerate(files, 1):
-        alternative = source.sentence + (f" ({number} of {len(files)})" if len(files) > 1 else "")
-        lines += kept(file, paths, Path(conf["src_dir"]), alternative)
+        count = f" {number} of {len(files)}" if len(files) > 1 else ""
+        lines += kept(file, paths, Path(conf["src_dir"]), f"{plain(source.title)}: picture{count}")
     own_folder.leave()
     return "\n".join([*lines, END, ""])
 

@@ -65,7 +65,7 @@ class Source:
 
     @property
     def sentence(self) -> str:
-        """What the picture shows, in one line without marks: its alternative text."""
+        """What the picture shows, in one line without marks."""
         return plain(" ".join(" ".join(self.heading[1:]).split()))
 
     @cached_property

@@ -36,17 +36,22 @@ class _Records(TriangleWatch):
 
 
 class Edges:
-    """A part of the primitive as the rasteriser has it: three edge functions a x + b y + c.
+    """A part of the primitive as the rasteriser has it: three edge functions a x + b y + c, y counted as the viewport
+    counts rows.
 
-    values: of the three at the pixel. mask: which pixels of the target it covers, as rows and columns of memory.
+    row: of the pixel, as the viewport counts. flip: whether memory has the rows the other way round. values: of the
+    three at the pixel. mask: which pixels of the target it covers, as rows and columns of memory.
     """
 
-    def __init__(self, record: NDArray[np.int32], column: int, row: int, size: tuple[int, int]) -> None:
+    def __init__(self, record: NDArray[np.int32], column: int, row: int, size: tuple[int, int], flip: bool) -> None:
         _, (a, b, c) = shapes_of(record[None])
-        self.a, self.b, self.c = a[0], b[0], c[0]
-        self.values = self.a * column + self.b * row + self.c
         width, height = size
-        x, y = np.arange(width)[None, :, None], np.arange(height)[:, None, None]
+        self.a, self.b, self.c = a[0], b[0], c[0]
+        if flip:  # records count rows of memory
+            self.b, self.c = -self.b, self.c + self.b * (height - 1)
+        self.values = self.a * column + self.b * row + self.c
+        rows = np.arange(height)[::-1] if flip else np.arange(height)
+        x, y = np.arange(width)[None, :, None], rows[:, None, None]
         self.mask: NDArray[np.bool_] = (self.a * x + self.b * y + self.c >= 0).all(-1)
         floats = record.view(np.float32)
         self._planes = [
@@ -90,6 +95,13 @@ class Followed(followed.Followed):
         name, _, part = field.partition(".")
         return known(name)[part].text(self.value(name))
 
+    @cached_property
+    def row(self) -> int:
+        """The pixel's row in the target as the viewport and the addresses of pixels count; `source.y` is that of
+        memory."""
+        target = self.run.seek(self.draw.address).target
+        return int(target.height - 1 - self.source.y if target.flip else self.source.y)
+
     # -- triangle -----------------------------------------------------------------------------------------------------
     @cached_property
     def parts(self) -> list[Edges]:
@@ -99,7 +111,7 @@ class Followed(followed.Followed):
         mine = watch.records[:, TRIANGLE.PRIMITIVE // 4] == self.fragment.primitive
         target = self.run.seek(self.draw.address).target
         size = (target.width, target.height)
-        return [Edges(one, self.source.x, self.source.y, size) for one in watch.records[mine]]
+        return [Edges(one, self.source.x, self.row, size, target.flip) for one in watch.records[mine]]
 
     @cached_property
     def part(self) -> Edges:

@@ -27,7 +27,8 @@ def the_texture(page: Page, way: Followed) -> None:
         "A *texture* is a picture in memory that is put onto triangles; its pixels are called *texels*. Texture unit",
         f"0 reads the one at {place(int(values['address'], 16))}, {width} x {height} texels in format",
         f"{values['format']} ({register('TEXUNIT0_ADDR')}, {register('TEXUNIT0_DIM')}, {register('TEXUNIT0_TYPE')}).",
-        "I8 has one byte for each texel, its brightness.",
+        "I8 has one byte for each texel, its brightness. The first row in memory is the top one: texels",
+        f"(0, {height - 1}) to ({width - 1}, {height - 1}).",
     )  # fmt: skip
     page.say(
         f"The interpolated coordinates are s = {number(values['s'])} and t = {number(values['t'])}. From 0 to 1 they",
@@ -127,12 +128,13 @@ def the_tests(page: Page, way: Followed) -> None:
         [
             ("scissor", register("SCISSORTEST_MODE"),
              f"{way.text('SCISSORTEST_MODE.mode')}: columns {box[0]} to {box[1]}, rows {box[2]} to {box[3]}; column "
-             f"{way.source.x} and row {way.source.y} pass"),
+             f"{way.source.x} and row {way.row} pass"),
             ("alpha", register("FRAGOP_ALPHA_TEST"), f"enable = {way.text('FRAGOP_ALPHA_TEST.enable')}"),
             ("stencil", register("STENCIL_TEST"), f"enable = {way.text('STENCIL_TEST.enable')}"),
         ],
     )  # fmt: skip
-    page.say("So the draw paints the lower half of the screen only, and the other two tests are off.")
+    lines, height = int(box[1]) - int(box[0]) + 1, way.screen.shape[0]
+    page.say(f"So the draw paints the lower {lines} of {height} rows of the screen only. The other two tests are off.")
     page.command(f"regs SCISSORTEST_DIM {way.value('SCISSORTEST_DIM'):#010x}")
 
 
@@ -207,7 +209,8 @@ def the_framebuffer(page: Page, way: Followed) -> None:
         f"The numbers of the pixels of a tile, rows of memory downwards. Ours is {int(order[inside[1], inside[0]])}.",
     )  # fmt: skip
     page.say(
-        f"There are {target.width // TILE} tiles in a row. Column {x} and row {row} are in tile {row // TILE} *",
+        f"Rows are those of memory here. There are {target.width // TILE} tiles in a row of tiles. Column {x} and row",
+        f"{row} are in tile {row // TILE} *",
         f"{target.width // TILE} + {x // TILE} = {tile}, at number {int(order[inside[1], inside[0]])} in it. So the",
         f"address is {place(target.address)} + ({tile} * 64 + {count - tile * 64}) * {size} =",
         f"{place(way.source.place.address)}.",

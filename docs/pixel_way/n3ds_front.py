@@ -163,7 +163,10 @@ def the_registers(page: Page, way: Followed) -> None:
     page.say(
         "The *target* is where colours and depths are drawn to, in video memory. The 3DS holds its screens on their",
         f"side, so the target of the top screen is {way.moment.target.width} pixels wide and",
-        f"{way.moment.target.height} high. Our pixel ({X}, {Y}) is column {way.source.x} and row {way.source.y} there.",
+        f"{way.moment.target.height} high. Our pixel ({X}, {Y}) is in column {way.source.x}. In memory it is in row",
+        f"{way.source.y}. The viewport counts rows from the other end ({register('FRAMEBUFFER_DIM')}: flip =",
+        f"{way.text('FRAMEBUFFER_DIM.flip')}), so there it is in row {way.row}. Addresses in commands, such as",
+        f"{code(f'px{way.source.x},{way.row}')}, and all rows up to blending count as the viewport does.",
     )  # fmt: skip
     page.command(f"state scene.ctf.xz {way.draw.address}")
 
@@ -217,6 +220,10 @@ def the_program(page: Page, way: Followed) -> None:
         f"{register('VSH_FLOATUNIFORM_INDEX')} and {register('VSH_FLOATUNIFORM_DATA0')} filled the constants, and",
         f"{register('SH_OUTMAP_O0')} and the registers after it say what each output means.",
     )  # fmt: skip
+    page.say(
+        "A console computes this with floats of 24 bits. pocketgpu uses 32 bits unless the choice",
+        "{choice}`shader.precision` is f24, so the last digits can differ from those of a console.",
+    )  # fmt: skip
     vertices = way.moment.vertices
     rows = []
     for vertex in way.corners:
@@ -256,7 +263,8 @@ def the_clipping(page: Page, way: Followed) -> None:
             rows.append((vertex, "behind the camera", "", "", ""))
     page.table(("vertex", "x / w", "y / w", "column", "row"), rows)
     page.say(
-        "Rows that lie so far outside of the target do no harm: only pixels of the target are looked at next.",
+        "Corners with rows that lie so far outside are cut off as well: what can be seen ends where the viewport does,",
+        f"at the rows {y0} and {number(2 * height + y0)}.",
     )  # fmt: skip
     page.command(f"why scene.ctf.xz {way.draw.address}/t{way.fragment.primitive}")
 
@@ -267,7 +275,7 @@ def the_raster(page: Page, way: Followed) -> None:
     page.say(
         "Which pixels does a triangle cover? For each of its three edges, *set-up* makes a function of column and row",
         "that is 0 on the edge and grows towards the inside. A pixel is covered if all three are 0 or more at its",
-        f"centre. *Raster* means to test this for the pixels around. For column {way.source.x} and row {way.source.y}:",
+        f"centre. *Raster* means to test this for the pixels around. For column {way.source.x} and row {way.row}:",
     )  # fmt: skip
     page.table(
         ("edge", "function", "at the pixel"),

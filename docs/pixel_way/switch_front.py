@@ -22,6 +22,7 @@ from pixel_way.writing import (
     whole,
     word,
 )
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, HEADER, segment_of
 from pocketgpu.pictures import beside
 
@@ -30,6 +31,7 @@ _SHOWN = (
     "SET_VERTEX_STREAM_A_LOCATION_B(0)", "SET_INDEX_BUFFER_B", "SET_INDEX_BUFFER_E", "BEGIN", "DRAW_INDEX_BUFFER",
 )  # fmt: skip
 """Methods whose words the page lists."""
+_Z_RANGES = B197.values("SET_VIEWPORT_Z_CLIP.RANGE")
 
 
 def linked(name: str) -> str:
@@ -246,10 +248,13 @@ def the_program(page: Page, way: Followed) -> None:
 
 def the_viewport(page: Page, way: Followed) -> None:
     page.stage("Clipping and the viewport")
+    clip = way.value("SET_VIEWPORT_Z_CLIP")
+    near = "0" if known("SET_VIEWPORT_Z_CLIP")["RANGE"].raw(clip) == _Z_RANGES.ZERO_TO_POSITIVE_W else "-w"
     page.say(
         "w tells how far away from the camera a corner is. Triangles that reach out of what can be seen would be cut",
-        "off at its border (*clipping*). Ours lies inside: x, y and z of all corners are between -w and w. They are",
-        "divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and depths:",
+        "off at its border (*clipping*). Ours lies inside: x and y of all corners are between -w and w, and z is between",
+        f"{near} and w ({method('SET_VIEWPORT_Z_CLIP')}: {known('SET_VIEWPORT_Z_CLIP')['RANGE'].text(clip)}).",
+        "They are divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and depths:",
     )  # fmt: skip
     rows = []
     for axis, name in zip("XYZ", ("column", "row", "depth"), strict=True):

@@ -34,9 +34,8 @@ beside(pictures, [f"offset {offset:g}" for offset in offsets]).save("depth_offse
 
 # %%
 # Poster and wall lie in one plane, and the depth test asks for "greater" (:register:`DEPTH_COLOR_MASK`): 1 is near on
-# this canvas. Their triangles have other corners, so rounding makes now one depth larger, now the other, and the
-# poster is full of holes. :register:`DEPTHMAP_OFFSET` adds a number to every depth of the draws that follow. 0.0001
-# is far more than rounding and far less than the distance of things: the poster is whole, and the ball still comes
-# out of it. With 0.02 the poster's depths are nearer than those of the ball's left side, which vanishes though it
-# stands in front. The offset is the same at any angle; there is no factor for slopes as other GPUs have. It is a
-# float of 24 bits, as is :register:`DEPTHMAP_SCALE`.
+# this canvas. Their triangles have other corners, so rounding makes now one depth larger, now the other, and the poster
+# is full of holes. :register:`DEPTHMAP_OFFSET` adds a number to every depth of the draws that follow. 0.0001 is far
+# more than rounding and far less than the distance of things: the poster is whole, and the ball still comes out of it.
+# With 0.02 the poster's depths are nearer than those of the ball's left side, which vanishes though it stands in front.
+# The offset is the same at any angle; there is no factor for slopes as other GPUs have.

@@ -36,11 +36,10 @@ labels = [*(f"fog.arithmetic = {value}" for value in VALUES), "different"]
 beside(pictures, labels).save("fog_rounding.png")
 
 # %%
-# Fog mixes two colours, share x colour + (1 - share) x fog, and the result is seldom a whole number of 255. What the
-# GPU does with the rest is not documented, and renderers differ: one cuts it off, another computes with floats and
-# lets the target round. Here this is the choice :choice:`fog.arithmetic`; ``truncate`` is the default, and
-# ``switches=`` of ``Canvas.image`` or ``--set`` of the commands takes the other value. No eye sees the difference of
-# one step of 255, but a comparison of pictures does: white pixels have it, about half of the ground, in waves where
-# the share passes the next step. The sky is the clear colour and was never drawn. Fog is set up in
-# :register:`TEXENV_UPDATE_BUFFER`, :register:`FOG_COLOR` and the table, through :register:`FOG_LUT_INDEX` and
-# :register:`FOG_LUT_DATA0`.
+# Fog, turned on by :register:`TEXENV_UPDATE_BUFFER`, mixes two colours: share x colour + (1 - share) x
+# :register:`FOG_COLOR`, where the share comes from a table (:register:`FOG_LUT_DATA0`). The result is seldom a whole
+# number of 255. What the GPU does with the rest is not documented, and renderers differ: one cuts it off, another
+# computes with floats and lets the target round. Here this is the choice :choice:`fog.arithmetic`; ``truncate`` is the
+# default, and ``switches=`` of ``Canvas.image`` or ``--set`` of the commands takes the other value. No eye sees the
+# difference of one step of 255, but a comparison of pictures does: white pixels have it, about half of the ground, in
+# waves where the share passes the next step. The sky is the clear colour and was never drawn.

@@ -45,9 +45,9 @@ beside(images, MODES, columns=4).save("address_modes.png")
 
 # %%
 # Coordinates from 0 to 1 lie in a texture; what is outside is a matter of the sampler, which has a mode for each axis.
-# WRAP repeats the texture and MIRROR turns every second copy around. CLAMP_TO_EDGE goes on with the texels of the edge,
-# BORDER with a colour of the sampler. The modes with ONCE mirror the texture once, at 0, and then behave like one of
-# the others. CLAMP_OGL, of old OpenGL, holds the coordinate at 0 or 1 exactly: there the linear filter mixes the last
-# texel with the border half and half, as the colours around the fifth picture show. The arrow has a foot on one side,
-# so mirror images can be told apart, and the edges of the texture have three colours. The words of samplers are in the
-# table that :method:`SET_TEX_SAMPLER_POOL_A` points to.
+# It has eight words in the table at :method:`SET_TEX_SAMPLER_POOL_A`. WRAP repeats the texture and MIRROR turns every
+# second copy around. CLAMP_TO_EDGE goes on with the texels of the edge, BORDER with a colour of the sampler. The modes
+# with ONCE mirror the texture once, at 0, and then behave like one of the others. CLAMP_OGL, of old OpenGL, holds the
+# coordinate at 0 or 1 exactly: there the linear filter mixes the last texel with the border half and half, as the
+# colours around the fifth picture show. The arrow has a foot on one side, so mirror images can be told apart, and the
+# edges of the texture have three colours.

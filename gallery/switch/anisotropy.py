@@ -43,5 +43,5 @@ beside(images, list(WAYS), columns=2).save("anisotropy.png")
 # derivatives of the coordinates in a square of 2 x 2 pixels and selects the level whose texels are about as large as a
 # pixel. On a floor a pixel is long and narrow in the texture, and a level that is right for its length is too coarse
 # for its width, so the tiles turn grey early. The anisotropic filter selects the level by the width and takes several
-# samples along the length, here at most 16. All of this is in the eight words of the sampler;
-# :method:`SET_TEX_SAMPLER_POOL_A` is the address of the table of samplers.
+# samples along the length, here at most 16. All of this is set by the sampler, eight words in the table at
+# :method:`SET_TEX_SAMPLER_POOL_A`.

@@ -49,9 +49,9 @@ beside(images, list(WAYS), columns=5).save("compressed.png")
 
 # %%
 # A compressed texture stays compressed in memory and in the cache; the texture unit unpacks blocks as it reads them.
-# BC1 (DXT1 in the texture header) keeps two colours for each block of 4 x 4 texels, and each texel selects one of them
-# or of two between them. So a block has all its colours on one line, which can be seen where three colours meet. ASTC
-# has 16 bytes for every block, and its size can be chosen from 4 x 4 to 12 x 12 texels, from 8 down to 0.89 bits a
-# texel. Its blocks can hold gradients and patterns in many ways; these here use the simplest one, a single colour, to
-# show how much of a picture shares 16 bytes. Formats are numbers in the header, to which
-# :method:`SET_TEX_HEADER_POOL_A` leads.
+# Its header, in the table at :method:`SET_TEX_HEADER_POOL_A`, has the number of the format. BC1 (DXT1 in the header)
+# keeps two colours for each block of 4 x 4 texels, and each texel selects one of them or of two between them. So a
+# block has all its colours on one line, which can be seen where three colours meet. ASTC has 16 bytes for every block,
+# and its size can be chosen from 4 x 4 to 12 x 12 texels, from 8 down to 0.89 bits a texel. Its blocks can hold
+# gradients and patterns in many ways; these here use the simplest one, a single colour, to show how much of a picture
+# shares 16 bytes.

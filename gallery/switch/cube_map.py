@@ -54,10 +54,10 @@ canvas.test_depth().mesh(sphere(1, 64, 32), translation(0, 0, -3.2), pixel=MIRRO
 canvas.resolve(many).image().save("cube_map.png")
 
 # %%
-# A cube map has six square faces, and its coordinates are a direction: the largest of the three numbers selects the
-# face, the other two divided by it are the place on it. The picture around the ball is the cube map itself; each pixel
-# has as its coordinates the direction in which the eye looks. On the ball the pixel program mirrors this direction at
-# the normal: r = e - 2 (n * e) n, and reads the same texture there, so the ball shows what is behind the eye, such as
-# the sun. No ray is followed: the ball can't mirror itself or another ball. Between two faces the linear filter mixes
-# texels of both, if the field CUBEMAP_INTERFACE_FILTERING of the sampler says so. The texture header's type is CUBEMAP;
-# :method:`SET_TEX_HEADER_POOL_A` has the address of the headers.
+# A cube map has six square faces. Its header, in the table at :method:`SET_TEX_HEADER_POOL_A`, has the type CUBEMAP,
+# and its coordinates are a direction: the largest of the three numbers selects the face, the other two divided by it
+# are the place on it. The picture around the ball is the cube map itself; each pixel has as its coordinates the
+# direction in which the eye looks. On the ball the pixel program mirrors this direction at the normal: r = e - 2 (n *
+# e) n, and reads the same texture there, so the ball shows what is behind the eye, such as the sun. No ray is followed:
+# the ball can't mirror itself or another ball. Between two faces the linear filter mixes texels of both, if the field
+# CUBEMAP_INTERFACE_FILTERING of the sampler says so.

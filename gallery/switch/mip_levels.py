@@ -45,6 +45,6 @@ beside(images, list(WAYS), columns=2).save("mip_levels.png")
 # the picture shows which one the GPU reads. Four pixels of a quad compare their coordinates: if these change by two
 # texels from one pixel to the next, level 1 has texels of about the size of a pixel, if by four, level 2. In the first
 # picture the nearest level is taken, and there are lines where it changes; in the second one two levels are mixed.
-# MIP_LOD_BIAS in the sampler is added to the computed level: -1.5 makes the picture sharper and lets it shimmer, 1.5
-# makes it blurred. MIN_LOD_CLAMP and MAX_LOD_CLAMP limit the level. Programs can also choose it themselves, by TEX.LL.
-# The samplers are in the table at :method:`SET_TEX_SAMPLER_POOL_A`.
+# MIP_LOD_BIAS in the sampler, which lies in the table at :method:`SET_TEX_SAMPLER_POOL_A`, is added to the computed
+# level: -1.5 makes the picture sharper and lets it shimmer, 1.5 makes it blurred. MIN_LOD_CLAMP and MAX_LOD_CLAMP limit
+# the level. Programs can also choose it themselves, by TEX.LL.

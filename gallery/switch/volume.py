@@ -49,10 +49,10 @@ cloud = Texture((texels * 255).astype(np.uint8), "3d", numbers="unorm", normaliz
 canvas.texture(cloud).textured(pixel=MARCH).image().save("volume.png")
 
 # %%
-# A texture can have a third dimension, and its linear filter then mixes eight texels. Here it holds a cloud of 64 x 64
-# x 64 texels: the colour of each place, already with the shadow of what lies above it, and in alpha how dense it is.
-# The pixel program walks from the front to the back, adds each colour as far as it is still seen, and leaves its sum as
-# a colour to blend over the sky. All lanes of a warp take 64 steps, so none waits for another one. In memory such a
-# texture has blocks that are several slices deep as well as several GOBs high, so neighbours in all three directions
-# are near each other. The texture unit computes no level of detail here, as TEX.LZ names level 0. The header's type is
-# THREE_D; :method:`SET_TEX_HEADER_POOL_A` has the address of the headers.
+# A texture can have a third dimension: the type in its header, in the table at :method:`SET_TEX_HEADER_POOL_A`, is
+# THREE_D. Its linear filter then mixes eight texels. Here it holds a cloud of 64 x 64 x 64 texels: the colour of each
+# place, already with the shadow of what lies above it, and in alpha how dense it is. The pixel program walks from the
+# front to the back, adds each colour as far as it is still seen, and leaves its sum as a colour to blend over the sky.
+# All lanes of a warp take 64 steps, so none waits for another one. In memory such a texture has blocks that are several
+# slices deep as well as several GOBs high, so neighbours in all three directions are near each other. The texture unit
+# computes no level of detail here, as TEX.LZ names level 0.

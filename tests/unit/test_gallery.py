@@ -222,7 +222,7 @@ def test_pictures_become_those_of_the_page(site: Any, tmp_path: Path) -> None:
     text = site(lambda: frames(1)[0].save("one.png"))
     assert Path.cwd() == here and gallery.own_folder.folder is None
     assert text.splitlines()[2:5] == [
-        ".. image:: /glr_002.png", "   :alt: It shows a FOG_COLOR and more.", "   :class: scene-picture",
+        ".. image:: /glr_002.png", "   :alt: A title: picture", "   :class: scene-picture",
     ]  # fmt: skip
     with Image.open(tmp_path / "glr_001.webp") as small, Image.open(tmp_path / "glr_002.png") as kept:
         assert small.size == gallery.THUMBNAIL and kept.mode == "P"

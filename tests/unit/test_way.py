@@ -101,7 +101,7 @@ def test_all_stages_are_there_in_their_order(folder: Path, console: str) -> None
 def test_nothing_is_left_unresolved(folder: Path, console: str) -> None:
     text = text_of(folder, console)
     assert sorted(path.suffix for path in folder.iterdir()) == [".md"] * 2 + [".png"] * 6
-    prose = re.sub(r"\{(register|method|raw|figure|container)\}", "", re.sub(r"<svg.*?</svg>", "", text))
+    prose = re.sub(r"\{(register|method|choice|raw|figure|container)\}", "", re.sub(r"<svg.*?</svg>", "", text))
     for sign in ("{", "}", "None", "nan", "object at", "<bound", "= code"):
         assert sign not in prose, sign
     assert not [*search(f"docs/way/{console}.md", text)]
@@ -111,7 +111,7 @@ def test_nothing_is_left_unresolved(folder: Path, console: str) -> None:
 def test_every_link_to_a_register_has_a_page(folder: Path, console: str) -> None:
     from reference_pages.names import anchor_of
 
-    found = re.findall(r"\{(register|method)\}`([^`]*)`", text_of(folder, console))
+    found = re.findall(r"\{(register|method|choice)\}`([^`]*)`", text_of(folder, console))
     assert len(set(found)) > 25
     for role, name in found:
         assert anchor_of(role, name).startswith(f"{role}-"), name
@@ -214,6 +214,50 @@ def test_the_texture_of_the_3ds_is_filtered_as_the_page_says(
     assert int(shown[2], 16) == pytest.approx(total, abs=1)
 
 
+def test_texels_of_the_3ds_have_the_addresses_that_follow_from_the_page(folder: Path) -> None:
+    """As for the target: tiles of 8 x 8 texels in Morton order, and the row of memory that the page says."""
+    text = part(text_of(folder, "3ds"), "The texture")
+    base, width, height = re.search(r"the one at `(0x\w+)`, (\d+) x (\d+) texels", text).groups()
+    top = int(re.search(r"first row in memory is the top one: texels \(0, (\d+)\)", text)[1])
+    assert top == int(height) - 1
+    for row in tables(text)[0]:
+        x, t = map(int, re.findall(r"\d+", row[0]))
+        y = top - t
+        within = sum((x >> bit & 1) << 2 * bit | (y >> bit & 1) << 2 * bit + 1 for bit in range(3))
+        assert int(base, 16) + (y // 8 * (int(width) // 8) + x // 8) * 64 + within == int(clean(row[1]), 16)
+
+
+def test_rows_of_the_3ds_count_in_one_direction(
+    folder: Path, runs: dict[str, pocketgpu.Inspection]
+) -> None:  # fmt: skip
+    """The row of the edge functions is that of the viewport, and of the addresses in commands; memory is told apart."""
+    text = text_of(folder, "3ds")
+    memory, viewport = map(int, re.search(r"In memory it is in row (\d+)\..* in row (\d+)\.", text).groups())
+    assert (memory, viewport) == (200, 199) and f"px39,{viewport}" in text
+    for stage in ("Set-up and raster", "Scissor, alpha test and stencil test"):
+        assert re.findall(r"column 39 and row (\d+)", part(text, stage), re.IGNORECASE) == [str(viewport)]
+    assert re.findall(r"Column 39 and row (\d+)", part(text, "The place in video memory")) == [str(memory)]
+    # Corners on the screen: s falls from row to row, and so does the edge function that it grows with.
+    corners = {row[0].strip(): row for row in tables(part(text, "Clipping and the viewport"))[0]}
+    s = {row[0].strip(): float(row[3].split(",")[0]) for row in tables(part(text, "The vertex program"))[-1]}
+    low, high = sorted(("4", "5"), key=lambda one: float(corners[one][4]))
+    edges = [row[1] for row in tables(part(text, "Set-up and raster"))[0]]
+    change = next(row for row in tables(part(text, "Interpolation"))[0] if row[0].strip() == "s / w")[1]
+    factor = float(re.search(r"([+-] [\d.e-]+) \* ", change)[1].replace(" ", ""))
+    grows = eval(edges[1], {}, {"column": 39, "row": 200}) > eval(edges[1], {}, {"column": 39, "row": 199})
+    assert (s[high] > s[low]) == (grows == (factor > 0))
+
+
+def test_the_corners_of_the_switch_are_inside_as_the_page_says(
+    folder: Path, runs: dict[str, pocketgpu.Inspection]
+) -> None:  # fmt: skip
+    text = part(text_of(folder, "switch"), "Clipping and the viewport")
+    assert "z is between 0 and w ({method}`SET_VIEWPORT_Z_CLIP`: 1 (ZERO_TO_POSITIVE_W))" in text
+    for row in tables(part(text_of(folder, "switch"), "The vertex program"))[-1]:
+        x, y, z, w = map(float, row[1].split(","))
+        assert max(abs(x), abs(y)) <= w and 0 <= z <= w
+
+
 def test_combiners_and_blending_can_be_computed_again(folder: Path) -> None:
     text = text_of(folder, "3ds")
     rows = {clean(row[0]): row for row in tables(part(text, "The texture combiners"))[0]}
@@ -247,7 +291,7 @@ def test_interpolated_values_are_those_of_the_debugger(
 
 
 def test_the_edges_of_both_pages_are_positive(folder: Path) -> None:
-    places = {"3ds": {"column": 39, "row": 200}, "switch": {"x": 613 * 256 + 128, "y": 569 * 256 + 128}}
+    places = {"3ds": {"column": 39, "row": 199}, "switch": {"x": 613 * 256 + 128, "y": 569 * 256 + 128}}
     for console, place in places.items():
         rows = tables(part(text_of(folder, console), "Set-up and raster"))[0]
         assert len(rows) == 3

@@ -23,7 +23,7 @@ import pocketgpu  # noqa: E402
 
 project = "pocketgpu"
 author = "pocketgpu contributors"
-copyright = author
+copyright = f"{author}, MIT licence"  # the footer of every page
 release = version = pocketgpu.__version__
 
 extensions = [
@@ -41,7 +41,9 @@ exclude_patterns = ["build", "_build", "extensions"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
-html_title = f"pocketgpu {release}"
+changes = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+# A release gives its section of the changelog a date (tools/release.py).
+html_title = f"pocketgpu {release}" if f"## {release} (" in changes else f"pocketgpu {release} (not released yet)"
 html_static_path = ["static"]
 html_js_files = ["site.js"]
 html_scaled_image_link = False  # such links have no text

@@ -68,8 +68,9 @@ class Chart:
 CHARTS = (
     Chart(
         "captures", "3DS frames against an emulator", "faster",
-        "20 recordings of real programs are replayed, and the time of a frame is compared with the best time of a C++ "
-        "emulator's software renderer. The figures are the geometric mean of the recordings, and the least of them.",
+        "20 recordings of public example programs are replayed (those of [Agreement](agreement.md) without "
+        "hwtest_texcopy), and the time of a frame is compared with the best time of a C++ emulator's software "
+        "renderer. The figures are the geometric mean of the recordings, and the least of them.",
         "The emulator's times come from another machine. They are scaled by a rasteriser in C++ that runs on both, as "
         "far as its speed there is known.",
     ),
@@ -88,7 +89,8 @@ CHARTS = (
         "starts", "Starts", "slower",
         "The time of a whole process, from its start to its end, that makes one picture of a recording, as a multiple "
         'of `python -c "import numpy"` beside it. Cold means that the cache of compiled code of the user is empty.',
-        "These are starts with code for AVX-512. `benchmarks/README.md` has those with code for AVX2, too.",
+        "These are starts with code for AVX-512. The file of all figures has those with code for AVX2, too. The "
+        "promise is about every recording.",
     ),
     Chart(
         "pixels", "The 3DS's pixels against C++", "faster",
@@ -100,7 +102,8 @@ CHARTS = (
         "kernels", "Kernels of the Switch's GPU against C", "slower",
         "Machine code of the Switch's GPU runs on one thread, and the same computation is written in C and compiled "
         "for this processor. The bars are multiples of the C's time.",
-        "The C is a translation of the same CUDA sources, line by line. Other C may be quicker.",
+        "The C is a translation of the same CUDA sources, line by line. Other C may be quicker. A row that was "
+        "measured alone is of another run, with less else on the machine.",
     ),
     Chart(
         "answers", "Answers of the command line", "slower",
@@ -121,7 +124,8 @@ CHARTS = (
     Chart(
         "viewer-clicks", "The viewer: clicks and events", "slower",
         "From a click on a pixel to its answer, and from another event to its picture, until both are painted.",
-        "Medians are of later clicks; the first one after opening takes longer.",
+        "Medians are of later clicks; the first one after opening takes longer. Of other events only the median has a "
+        "promise.",
     ),
     Chart(
         "sweep", "Sweeps of many captures", "faster",
@@ -180,8 +184,10 @@ def plot(chart: Chart, figures: Sequence[Figure]) -> str:
         for at, one in places:
             drawing.rect(0, at, _percent(one.value, scale), BAR, _kind(series.index(one.series)))
         y = top + len(some) * (BAR + BETWEEN)
-        for limit in {one.promised for one in some if one.promised}:
-            drawing.line(_percent(limit, scale), top - 3, _percent(limit, scale), y + 1, "promise")
+        for limit in dict.fromkeys(one.promised for one in some if one.promised):
+            about = [at for at, one in places if one.promised == limit]
+            x = _percent(limit, scale)
+            drawing.line(x, about[0] - 3, x, about[-1] + BAR + BETWEEN + 1, "promise")
         for at, one in places:  # over the line, so that it can be read
             drawing.text(_percent(one.value, scale), at + 11, one.value, "small", "start", right=5)
         y += GAP
@@ -199,16 +205,33 @@ def _kind(number: int) -> str:
 def section(chart: Chart, figures: Sequence[Figure]) -> list[str]:
     """The plot of a group with its table."""
     promised = any(one.promised for one in figures)
-    line = " The dashed line is what is promised." if promised else ""
+    line = " A dashed line is what is promised of the bars that it crosses." if promised else ""
     caption = f"In {figures[0].unit}; a longer bar is {chart.longer}.{line}"
-    lines = [f"## {chart.title}", "", chart.how, "", "What it does not say:", chart.limits, ""]
+    lines = [f"## {chart.title}", "", chart.how, "", f"Limits: {chart.limits}", ""]
     lines += [
         ":::{raw} html",
         f'<figure class="drawing">{plot(chart, figures)}<figcaption>{escape(caption)}</figcaption></figure>',
         ":::", "",
     ]  # fmt: skip
     lines += table(figures)
+    if promised:
+        late = [f"{_named(one)}: {one.value}, promised {one.promised}" for one in figures if missed(chart, one)]
+        lines += ["Promises that these figures miss:", "", *(f"- {one}" for one in late), ""] if late else [
+            "These figures keep all promises.", "",
+        ]  # fmt: skip
     return lines
+
+
+def missed(chart: Chart, figure: Figure) -> bool:
+    """Whether a figure does not reach what is promised of it."""
+    if not figure.promised:
+        return False
+    value, promised = float(figure.value), float(figure.promised)
+    return value < promised if chart.longer == "faster" else value > promised
+
+
+def _named(figure: Figure) -> str:
+    return f"{figure.label} ({_column(figure.series, figure.statistic)})"
 
 
 def table(figures: Sequence[Figure]) -> list[str]:
@@ -227,10 +250,16 @@ def table(figures: Sequence[Figure]) -> list[str]:
             one = cells.get(column)
             mark = f" ({places.index(one.where) + 1})" if one is not None and len(places) > 1 else ""
             row.append("" if one is None else one.value + mark)
-        limits = {one.promised for one in cells.values()}
-        lines.append(f"| {' | '.join([*row, *([', '.join(sorted(limits))] if promised else [])])} |")
+        lines.append(f"| {' | '.join([*row, *([_promise(list(cells.values()))] if promised else [])])} |")
     measured = [f"{number}. {one}." for number, one in enumerate(places, 1)] if len(places) > 1 else [f"{places[0]}."]
     return [*lines, "", f"Measured, in {figures[0].unit}:", "", *measured, ""]
+
+
+def _promise(cells: Sequence[Figure]) -> str:
+    """What is promised of the figures of a row, and of which, if it is not the same for all."""
+    if len({one.promised for one in cells}) == 1:
+        return cells[0].promised
+    return ", ".join(f"{one.promised} ({_column(one.series, one.statistic)})" for one in cells if one.promised)
 
 
 def _column(series: str, statistic: str) -> str:
@@ -241,9 +270,9 @@ def page(figures: Sequence[Figure]) -> str:
     """The page."""
     lines = [
         "# Measured figures", "",
-        "How fast pocketgpu is, and against what. All figures are from `benchmarks/README.md` in the repository, which",
-        "has many more and says how each was measured. Figures of different machines, or of different days, cannot be",
-        "compared with each other. `make bench` measures them on your machine.", "",
+        "How fast pocketgpu is, and against what. All figures are from {download}`a file <../benchmarks/README.md>`",
+        "that has many more and says how each was measured. Figures of different machines, or of different days,",
+        "cannot be compared with each other. `make bench` measures them on your machine.", "",
     ]  # fmt: skip
     for chart in CHARTS:
         lines += section(chart, [one for one in figures if one.chart == chart.name])

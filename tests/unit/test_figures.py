@@ -92,13 +92,16 @@ def test_the_page_has_every_figure_and_a_plot_of_it(plots: ModuleType, tmp_path:
         svg = re.search(r"<svg.*</svg>", part)[0]
         bars = plots.drawn(own)
         assert svg.count('class="small"') == sum(map(len, bars.values()))
-        assert svg.count('class="promise"') == sum(any(one.promised for one in some) for some in bars.values())
+        lines = sum(len({one.promised for one in some if one.promised}) for some in bars.values())
+        assert svg.count('class="promise"') == lines
         assert re.search(r'role="img" aria-label="[^"]{20,}"', svg)
         table = part[part.index("\n| ") :]
         for one in own:
             row = re.search(rf"^\| {re.escape(one.label)} \|.*$", table, re.MULTILINE)[0]
             assert re.search(rf"\| {re.escape(one.value)}( \(\d\))? \|", row), one
             assert one.where in table
+            assert (f": {one.value}, promised {one.promised}" in table) >= plots.missed(chart, one)
+        assert table.count(", promised ") == sum(plots.missed(chart, one) for one in own)
     assert not [*search("docs/figures.md", text)]
 
 
@@ -111,6 +114,23 @@ def test_bars_are_as_long_as_their_numbers(plots: ModuleType) -> None:
     (limit,) = (float(one) for one in re.findall(r'x1="([\d.]+)%"', svg))
     assert wide == pytest.approx([limit / 4, limit / 2, limit / 8], abs=0.01) and limit == plots.ROOM
     assert [one.value for one in plots.drawn([figure("a", "x", "2"), figure("a", "x", "3")])["x"]] == ["3"]
+
+
+def test_a_promise_is_about_its_figures_and_may_be_missed(plots: ModuleType) -> None:
+    def figure(statistic: str, value: str, promised: str) -> object:
+        return plots.Figure("c", statistic, "x", value, "s", promised, statistic, "a", "AMD X", "2026-02-01", "1", "x")
+
+    slower = next(chart for chart in plots.CHARTS if chart.longer == "slower")
+    faster = next(chart for chart in plots.CHARTS if chart.longer == "faster")
+    median, most, free = figure("median", "3", "2"), figure("most", "5", "6"), figure("first", "9", "")
+    assert [plots.missed(slower, one) for one in (median, most, free)] == [True, False, False]
+    assert [plots.missed(faster, one) for one in (median, most, free)] == [False, True, False]
+    text = "\n".join(plots.section(slower, [median, most, free]))
+    assert "| x | 3 | 5 | 9 | 2 (median), 6 (most) |" in text and "- x (median): 3, promised 2" in text
+    spans = [(float(top), float(end)) for top, end in re.findall(r'<line [^>]*y1="([\d.]+)" .*?y2="([\d.]+)"', text)]
+    # Each crosses its own bar only.
+    assert spans[0][1] < spans[1][1] and spans[1][0] - spans[0][0] == plots.BAR + plots.BETWEEN
+    assert "keep all promises" in "\n".join(plots.section(slower, [most]))
 
 
 @pytest.mark.parametrize("change", ["drop", "head"])

@@ -186,7 +186,8 @@ def plot(chart: Chart, figures: Sequence[Figure]) -> str:
         y = top + len(some) * (BAR + BETWEEN)
         for limit in dict.fromkeys(one.promised for one in some if one.promised):
             about = [at for at, one in places if one.promised == limit]
-            drawing.line(_percent(limit, scale), about[0] - 3, _percent(limit, scale), about[-1] + BAR + 3, "promise")
+            x = _percent(limit, scale)
+            drawing.line(x, about[0] - 3, x, about[-1] + BAR + BETWEEN + 1, "promise")
         for at, one in places:  # over the line, so that it can be read
             drawing.text(_percent(one.value, scale), at + 11, one.value, "small", "start", right=5)
         y += GAP

@@ -252,9 +252,10 @@ def the_viewport(page: Page, way: Followed) -> None:
     near = "0" if known("SET_VIEWPORT_Z_CLIP")["RANGE"].raw(clip) == _Z_RANGES.ZERO_TO_POSITIVE_W else "-w"
     page.say(
         "w tells how far away from the camera a corner is. Triangles that reach out of what can be seen would be cut",
-        "off at its border (*clipping*). Ours lies inside: x and y of all corners are between -w and w, and z is between",
-        f"{near} and w ({method('SET_VIEWPORT_Z_CLIP')}: {known('SET_VIEWPORT_Z_CLIP')['RANGE'].text(clip)}).",
-        "They are divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and depths:",
+        "off at its border (*clipping*). Ours lies inside: x and y of all corners are between -w and w, and z is",
+        f"between {near} and w ({method('SET_VIEWPORT_Z_CLIP')}: {known('SET_VIEWPORT_Z_CLIP')['RANGE'].text(clip)}).",
+        "They are divided by w, so that what is far away gets small. Then the *viewport* makes columns, rows and",
+        "depths:",
     )  # fmt: skip
     rows = []
     for axis, name in zip("XYZ", ("column", "row", "depth"), strict=True):

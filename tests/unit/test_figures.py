@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import datetime
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import pytest
 from support.house import ROOT
-from support.site import site_module
 from support.words import search
 
 README = ROOT / "benchmarks/README.md"
 
 
 @pytest.fixture(scope="module")
-def plots() -> Any:
+def plots() -> Iterator[ModuleType]:
     """The module that writes the page."""
-    return site_module("generate_figures")
+    sys.path.insert(0, str(ROOT / "docs"))
+    import generate_figures
+
+    yield generate_figures
+    sys.path.remove(str(ROOT / "docs"))
 
 
 def cited(source: str) -> tuple[str, str]:
@@ -32,7 +37,7 @@ def cited(source: str) -> tuple[str, str]:
     return lines[at], "\n".join(lines[first : at + 1])
 
 
-def test_every_figure_is_in_the_readme_as_it_is_here(plots: Any) -> None:
+def test_every_figure_is_in_the_readme_as_it_is_here(plots: ModuleType) -> None:
     figures = plots.read()
     assert len(figures) > 100
     for one in figures:
@@ -44,7 +49,7 @@ def test_every_figure_is_in_the_readme_as_it_is_here(plots: Any) -> None:
         assert words in before, one
 
 
-def test_every_figure_says_where_and_when_it_was_measured(plots: Any) -> None:
+def test_every_figure_says_where_and_when_it_was_measured(plots: ModuleType) -> None:
     for one in plots.read():
         assert datetime.date(2026, 1, 1) < datetime.date.fromisoformat(one.date)
         assert re.match(r"(AMD|Intel) \w+", one.machine) and one.conditions and one.unit and one.statistic
@@ -53,12 +58,12 @@ def test_every_figure_says_where_and_when_it_was_measured(plots: Any) -> None:
         assert one.date in one.where and one.machine in one.where
 
 
-def test_no_figure_is_there_twice(plots: Any) -> None:
+def test_no_figure_is_there_twice(plots: ModuleType) -> None:
     keys = [(one.chart, one.series, one.label, one.statistic) for one in plots.read()]
     assert len(keys) == len(set(keys))
 
 
-def test_promises_are_those_of_the_readme(plots: Any) -> None:
+def test_promises_are_those_of_the_readme(plots: ModuleType) -> None:
     """Their numbers are in the row of the benchmark, or in the text about it."""
     rows = {
         "captures": "captures", "llvmpipe": "llvmpipe", "starts": "first_picture", "pixels": "pixels",
@@ -76,7 +81,7 @@ def test_promises_are_those_of_the_readme(plots: Any) -> None:
         assert one.promised in said | ({"1"} if one.chart == "llvmpipe" else set()), one
 
 
-def test_the_page_has_every_figure_and_a_plot_of_it(plots: Any, tmp_path: Path) -> None:
+def test_the_page_has_every_figure_and_a_plot_of_it(plots: ModuleType, tmp_path: Path) -> None:
     plots.generate(tmp_path / "figures.md")
     text = (tmp_path / "figures.md").read_text(encoding="utf-8")
     figures = plots.read()
@@ -100,7 +105,7 @@ def test_the_page_has_every_figure_and_a_plot_of_it(plots: Any, tmp_path: Path) 
     assert not [*search("docs/figures.md", text)]
 
 
-def test_bars_are_as_long_as_their_numbers(plots: Any) -> None:
+def test_bars_are_as_long_as_their_numbers(plots: ModuleType) -> None:
     def figure(series: str, label: str, value: str, promised: str = "") -> object:
         return plots.Figure("c", series, label, value, "s", promised, "best", "a", "AMD X", "2026-02-01", "1", "x")
 
@@ -122,13 +127,14 @@ def test_a_promise_is_about_its_figures_and_may_be_missed(plots: ModuleType) -> 
     assert [plots.missed(faster, one) for one in (median, most, free)] == [False, True, False]
     text = "\n".join(plots.section(slower, [median, most, free]))
     assert "| x | 3 | 5 | 9 | 2 (median), 6 (most) |" in text and "- x (median): 3, promised 2" in text
-    spans = [(float(top), float(end)) for top, end in re.findall(r'<line [^>]*y1="([\d.]+)"[^>]*y2="([\d.]+)"', text)]
-    assert spans[0][1] < spans[1][1] and spans[1][0] - spans[0][0] == plots.BAR + plots.BETWEEN  # each crosses its own bar only
+    spans = [(float(top), float(end)) for top, end in re.findall(r'<line [^>]*y1="([\d.]+)" .*?y2="([\d.]+)"', text)]
+    # Each crosses its own bar only.
+    assert spans[0][1] < spans[1][1] and spans[1][0] - spans[0][0] == plots.BAR + plots.BETWEEN
     assert "keep all promises" in "\n".join(plots.section(slower, [most]))
 
 
 @pytest.mark.parametrize("change", ["drop", "head"])
-def test_a_damaged_table_is_refused(plots: Any, tmp_path: Path, change: str) -> None:
+def test_a_damaged_table_is_refused(plots: ModuleType, tmp_path: Path, change: str) -> None:
     lines = plots.TABLE.read_text(encoding="utf-8").splitlines()
     if change == "drop":
         lines[-1] = lines[-1].rpartition("\t")[0]

@@ -85,10 +85,9 @@ def test_the_grammars_have_the_words_of_the_tables() -> None:
     assert done.returncode == 0, f"{done.stdout}: run tools/make_grammars.py"
 
 
-def test_its_version_is_that_of_the_package() -> None:
-    from pocketgpu import __version__
-
-    assert json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))["version"] == __version__
+def test_its_version_has_one_place() -> None:
+    """That of the Python package, which it gets when it is packed; its own file has a version that is none."""
+    assert json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))["version"] == "0.0.0"
 
 
 def test_it_is_written_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,8 @@ class _Finder(Observer):
     def begin(self) -> None:
         """Memory is there."""
         regions = self.machine.memory.regions
-        self._sources = {region.base: np.full(region.size // 4, -1, np.int64) for region, _ in regions}
+        # 0: no source yet, as data never begins at the first byte of an event. Zeros take no memory until words are set.
+        self._sources = {region.base: np.zeros(region.size // 4, np.int64) for region, _ in regions}
         self._values = dict(enumerate(self.machine.registers.tolist()))
 
     # -- what the capture does ----------------------------------------------------------------------------------------
@@ -290,8 +291,8 @@ class _Finder(Observer):
 
     def _origin_of(self, sources: NDArray[np.int64], place: int, word: int) -> _Origin:
         """Where a word of a list comes from; it may have been overwritten since it was loaded."""
-        source = int(sources[place]) if place < len(sources) else -1
-        if source < 0:
+        source = int(sources[place]) if place < len(sources) else 0
+        if not source:
             return _Origin(None)
         event, offset = source >> 32, source & 0xFFFFFFFF
         head, data = self._loads[event]

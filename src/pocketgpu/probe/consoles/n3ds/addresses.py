@@ -153,7 +153,7 @@ class _Finder(Observer):
     def begin(self) -> None:
         """Memory is there."""
         regions = self.machine.memory.regions
-        # 0: no source yet, as data never begins at the first byte of an event. Zeros take no memory until words are set.
+        # 0: no source yet, as data never begins at the first byte of an event. Zeros take no memory until they are set.
         self._sources = {region.base: np.zeros(region.size // 4, np.int64) for region, _ in regions}
         self._values = dict(enumerate(self.machine.registers.tolist()))
 

@@ -14,6 +14,7 @@ from pixel_way.writing import (
     Page,
     code,
     colour,
+    edge_rows,
     meaning,
     number,
     numbers,
@@ -277,13 +278,7 @@ def the_raster(page: Page, way: Followed) -> None:
         "that is 0 on the edge and grows towards the inside. A pixel is covered if all three are 0 or more at its",
         f"centre. *Raster* means to test this for the pixels around. For column {way.source.x} and row {way.row}:",
     )  # fmt: skip
-    page.table(
-        ("edge", "function", "at the pixel"),
-        [
-            (edge, f"{a} * column {signed(b)} * row {signed(c)}", f"{value:,}")
-            for edge, (a, b, c, value) in enumerate(zip(part.a, part.b, part.c, part.values, strict=True))
-        ],
-    )  # fmt: skip
+    page.table(("edge", "function", "at the pixel"), edge_rows(part, "column", "row"))
     page.say(
         "All three are positive, so the pixel is covered. What a triangle leaves on a pixel is a *fragment*. It is",
         "not a pixel yet: it can still be rejected, or mixed with what is there.",

@@ -12,17 +12,18 @@ from pixel_way.writing import (
     Page,
     code,
     colour,
+    edge_rows,
     meaning,
     method,
     number,
     numbers,
     octets,
     place,
-    signed,
     whole,
     word,
 )
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.facts.maxwell.headers import HANDLE
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, HEADER, segment_of
 from pocketgpu.pictures import beside
 
@@ -177,7 +178,8 @@ def the_constants(page: Page, way: Followed) -> None:
     page.say(
         "c[0x0] of the vertex program begins with the matrix of the camera. c[0x2] of the pixel program has the",
         f"*handle* of a texture, which is no float: {word(way.texture.handle)}. Its lower 20 bits are the number of a",
-        f"texture header, {way.texture.number}, the upper ones that of a sampler, {way.texture.handle >> 20}.",
+        f"texture header, {way.texture.number}, the upper ones that of a sampler,",
+        f"{HANDLE['SAMPLER'].raw(way.texture.handle)}.",
     )  # fmt: skip
     page.command(f"decode scene.mxcap.zip {way.draw.address} --filter 'LOAD_CONSTANT*'")
 
@@ -284,13 +286,7 @@ def the_raster(page: Page, way: Followed) -> None:
         "is 0 on the edge and grows towards the inside. Places are counted in 256ths of a pixel. A pixel is covered",
         "if all three are 0 or more at its centre. *Raster* means to test this for the pixels around:",
     )  # fmt: skip
-    page.table(
-        ("edge", "function", "at the pixel"),
-        [
-            (edge, f"{a} * x {signed(b)} * y {signed(c)}", f"{value:,}")
-            for edge, (a, b, c, value) in enumerate(zip(shape.a, shape.b, shape.c, shape.values, strict=True))
-        ],
-    )  # fmt: skip
+    page.table(("edge", "function", "at the pixel"), edge_rows(shape, "x", "y"))
     page.say(
         "All three are positive, so the pixel is covered. What a triangle leaves on a pixel is a *fragment*. It is",
         "not a pixel yet: it can still be rejected, or mixed with what is there.",

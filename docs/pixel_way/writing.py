@@ -29,6 +29,16 @@ def signed(value: float) -> str:
     return f"{'-' if value < 0 else '+'} {text}"
 
 
+def edge_rows(shape: Any, column: str, row: str) -> list[tuple[int, str, str]]:
+    """Rows of a table: the number of each edge of a triangle, its function, and the value at the pixel. column, row:
+    what the function counts in."""
+    edges = zip(shape.a, shape.b, shape.c, shape.values, strict=True)
+    return [
+        (number, f"{a} * {column} {signed(b)} * {row} {signed(c)}", f"{value:,}")
+        for number, (a, b, c, value) in enumerate(edges)
+    ]
+
+
 def whole(values: Iterable[int]) -> str:
     """Whole numbers in a row."""
     return ", ".join(str(int(value)) for value in values)

@@ -67,6 +67,10 @@ def rules(group: Iterable[Register]) -> list[Rule]:
     return [rule for rule in RULES if found & _named(rule)]
 
 
+_BLOCKS_OF: Final = {"3DS": BLOCKS, "Switch": tuple(CLASSES.values())}
+"""Blocks of registers, by the console of a rule."""
+
+
 @cache
 def _named(rule: Rule) -> frozenset[str]:
     text = " ".join((rule.title, rule.explanation, rule.hint, rule.source))
@@ -79,7 +83,7 @@ def _named(rule: Rule) -> frozenset[str]:
 def _meant(word: str, console: str) -> tuple[str, ...]:
     """Names of the registers that a word means: that one, else those with any number for a small letter
     ("ATTRIBBUFFERi_CONFIG2"), or with one more ("TEXUNIT_TYPE"), else those that begin so ("SET_PROGRAM_REGION")."""
-    registers = [one for block in (BLOCKS if console == "3DS" else CLASSES.values()) for one in block if one.known]
+    registers = [one for block in _BLOCKS_OF[console] for one in block if one.known]
     exact = [one for one in registers if word in (one.name, *one.aliases)]
     pattern = re.compile(re.sub(r"[a-z]", r"\\d+", word))
     alike = [one for one in registers if pattern.fullmatch(one.name) or word in _with_one_number_less(one.name)]

@@ -36,7 +36,7 @@ addresses = [canvas.capture.put_texture(face) for face in faces]
 canvas.camera(eye, (0, 0.1, 0))
 canvas.list.texture(0, addresses[0], 256, 256, wrap="clamp to edge")
 canvas.list.write("TEXUNIT0_PARAM", type="cube", mag_filter="linear", min_filter="linear")
-for number, address in enumerate(addresses[1:], 2):
+for number, address in enumerate(addresses[1:], 2):  # 22 bits of address / 8; the upper ones are those of face +X
     canvas.list.write(f"TEXUNIT0_ADDR{number}", address=address >> 3 & 0x3FFFFF)
 canvas.show("texture 0")
 canvas.list.uniforms(12, np.linalg.inv(look_at(eye, (0, 0.1, 0)))[:3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pocketgpu.facts.choices import CHOICES, OF_CONSOLE
 from pocketgpu.inspect.doubts import doubts
 from pocketgpu.inspect.doubts.replays import touched
 from pocketgpu.inspect.doubts.usual import UsualReplay
+from pocketgpu.pica.core.layout import CONTROL
 from pocketgpu.probe import SCENES
 from pocketgpu.probe.scenes.n3ds.canvas import DARK as N3DS_DARK
 from pocketgpu.probe.scenes.n3ds.canvas import LEFT as N3DS_LEFT
@@ -186,3 +188,15 @@ def test_textures_of_draws_touch_how_coordinates_are_rounded(shared_dir: Path) -
     capture = pocketgpu.open(shared_dir / "captures" / "switch" / "ex04_textured_cube_320x180.mxcap.zip")
     found = doubts(capture, ["texture.fraction"], range(1))
     assert found.work.frames == 1 and [one.choice for one in found.partings] == ["texture.fraction"]
+
+
+def test_how_shaders_ran_makes_no_other_state(scene: Capture) -> None:
+    """A program runs by general code until its own is compiled, and only general code counts its steps."""
+    driver = scene.driver()
+    driver.play_frame()
+    kept = driver.checkpoint().machine
+    control = min(kept.areas)
+    for name, same in (("SHADER_STEPS", True), ("SHADER_STEPS_LOW", True), ("NAN_PRODUCTS", False)):
+        changed = kept.areas[control].copy()
+        changed[getattr(CONTROL, name)] ^= 1
+        assert kept.same(replace(kept, areas=kept.areas | {control: changed})) is same, name

@@ -127,6 +127,15 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(GARBAGE)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> object:
+    """All tests run with room for their calls, as commands do: pytest's own frames take the first chunks."""
+    from pocketgpu.call_room import with_room
+
+    others = session.config.pluginmanager.subset_hook_caller("pytest_runtestloop", [sys.modules[__name__]])
+    return with_room(lambda: others(session=session))
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of recordings and tables of other programs; tests that need it are skipped where it is missing."""

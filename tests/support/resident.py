@@ -10,6 +10,8 @@ from pathlib import Path
 
 _GROWTH = 64 << 20
 """Bytes by which a process may have grown until its garbage is collected."""
+_MUCH = 256 << 20
+"""Bytes by which it may have grown after that until also old objects are looked at again."""
 
 
 def resident() -> int:
@@ -31,16 +33,22 @@ def settled() -> int:
 
 
 class Resident:
-    """Watches how much memory the process has."""
+    """Watches how much memory the process has.
+
+    Machines are in circles of references and have hundreds of megabytes each, but few objects, by whose number Python
+    decides when to look for garbage. So it is looked for here. What is left between two files of tests is modules and
+    caches, mostly: hundreds of thousands of objects, which are set aside, so that nobody looks at them again and again.
+    """
 
     def __init__(self) -> None:
-        self._least = 0
+        self._least = self._after_all = 0
 
     def settle(self) -> None:
-        """Free what nobody holds any more, if the process has grown since the last time.
-
-        Machines are in circles of references and have hundreds of megabytes each, but few objects, by whose number
-        Python decides when to look for garbage.
-        """
-        if resident() >= self._least + _GROWTH:
-            self._least = settled()
+        """Free what nobody holds any more, if the process has grown since the last time."""
+        if resident() < self._least + _GROWTH:
+            return
+        self._least = settled()
+        if self._least >= self._after_all + _MUCH:
+            gc.unfreeze()
+            self._least = self._after_all = settled()
+        gc.freeze()

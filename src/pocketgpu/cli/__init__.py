@@ -25,9 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> int:
     """The command line as a process of its own, which ends with the exit code that this returns."""
     gc.set_threshold(_GARBAGE)  # before modules are loaded
+    from pocketgpu.call_room import with_room
     from pocketgpu.cli import app
 
-    return app.run()
+    return with_room(app.run)
 
 
 __all__ = ["main", "run"]

@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from pocketgpu.call_room import with_room
 from pocketgpu.displayed import line_of
 from pocketgpu.view.questions.working import Working
 from pocketgpu.wording import counted
@@ -69,7 +70,7 @@ class MachineThread(Generic[Run]):
         self._number = 0
         self._newest: dict[str, int] = {}
         self.listeners: list[Listener] = []
-        self._thread = threading.Thread(target=self._work, name="pocketgpu-view", daemon=True)
+        self._thread = threading.Thread(target=with_room, args=(self._work,), name="pocketgpu-view", daemon=True)
         self._thread.start()
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any, Final
 
+from pocketgpu.call_room import with_room
 from pocketgpu.sweeps.child import messages
 
 LOOK: Final = 1.0
@@ -57,7 +58,7 @@ def main() -> None:
     with contextlib.suppress(OSError):  # if memory runs out, the system ends this process first
         Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(BrokenPipeError):
-        serve(requests, answers)
+        with_room(lambda: serve(requests, answers))
 
 
 if __name__ == "__main__":

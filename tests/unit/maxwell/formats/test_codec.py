@@ -340,7 +340,7 @@ def model_of(layout: PixelLayout, types: Sequence[str], pixel: int) -> list[tupl
 
 
 @cache
-def known_format(channels: Channels, evaluator: str = "llvm") -> NDArray[np.uint8]:
+def known_format(channels: Channels, evaluator: str) -> NDArray[np.uint8]:
     """Values and packed pixels of a format that is known while tracing: run once, read by several tests."""
     _, layout, _, _ = FORMATS[channels]
     arena, size = arena_of(raw_pixels(layout)), layout.bytes
@@ -400,7 +400,7 @@ def test_formats_read_at_run_time(types: tuple[int, ...], evaluator: str) -> Non
         arena = arena_of(data, words)
         run = Engine(arena, evaluator).get(there_and_back, bytes=size, channels=None, types=types, packs=packs)
         run(TABLES)
-        found = [arena[OUTPUT : OUTPUT + (16 + size) * COUNT], known_format(channels)]
+        found = [arena[OUTPUT : OUTPUT + (16 + size) * COUNT], known_format(channels, "llvm")]
         assert same_bits(*(one[: 16 * COUNT].view(np.uint32) for one in found)), layout.name
         assert not packs or np.array_equal(*(one[16 * COUNT :] for one in found)), layout.name
         seen += 1

@@ -37,6 +37,8 @@ class Taken(StrEnum):
 
 MOST_PHOTOS: Final = 8
 """So many photos are compared, the first ones: more take long and hardly say more."""
+_KEPT_FITS: Final = 8
+"""Of so many sets of values the fitted pictures are kept: each may take MOST_PHOTOS times a few MB."""
 
 
 class Expected:
@@ -140,11 +142,16 @@ class _Shown:
         """trials: values that change a picture."""
         self._usual, self._trials, self._replayed = usual, trials, replayed
         self._photos = Photos(usual, wanted)
+        # The same values are asked for several times: how far off each is, and the last fits.
+        self._far: dict[frozenset[Trial], Distance | None] = {}
+        self._last: dict[frozenset[Trial], Sequence[Hypothesis]] = {}
 
     def agreement(self) -> PhotoAgreement:
         chosen = self._closest()
         if chosen:  # the blur was that of the usual pictures, which may be far from what is shown
             self._photos.focus(self._replayed(chosen))
+            self._far.clear()
+            self._last.clear()
             chosen = self._closest()
         chosen = self._needed(chosen)
         shown = self._fits(chosen)
@@ -184,20 +191,30 @@ class _Shown:
         return chosen
 
     def _closest(self) -> dict[str, str]:
-        def far(values: dict[str, str]) -> Distance | None:
+        known = {trial: there for trial in self._trials if (there := self._off(dict([trial]))) is not None}
+        usual = self._off({})
+        assert usual is not None
+        return best(usual, self._trials, known, self._off)[0]
+
+    def _off(self, values: Mapping[str, str]) -> Distance | None:
+        """How far the photos are from the pictures under some values; None: the replay fails."""
+        key = frozenset(values.items())
+        if key not in self._far:
             try:
                 off = round(self._photos.off(self._fits(values)))
+                self._far[key] = Distance(off, off)
             except PocketGPUError:
-                return None
-            return Distance(off, off)
-
-        known = {trial: there for trial in self._trials if (there := far(dict([trial]))) is not None}
-        usual = far({})
-        assert usual is not None
-        return best(usual, self._trials, known, far)[0]
+                self._far[key] = None
+        return self._far[key]
 
     def _fits(self, values: Mapping[str, str]) -> Sequence[Hypothesis]:
-        return self._photos.fit(self._replayed(values) if values else self._usual)
+        key = frozenset(values.items())
+        if key not in self._last:
+            fits = self._photos.fit(self._replayed(values) if values else self._usual)
+            if len(self._last) >= _KEPT_FITS:
+                del self._last[next(iter(self._last))]
+            self._last[key] = fits
+        return self._last[key]
 
     def _told(self, shown: Sequence[Hypothesis], values: Mapping[str, str]) -> Told:
         return self._photos.told(shown, self._fits(values))

@@ -52,6 +52,8 @@ REACH: Final = 3
 cut even further off, so it tells nothing. So many pixels at its borders are not compared."""
 _SAMPLES: Final = 50_000
 """About so many pixels decide which place is the best, in whole rows."""
+_ONE: Final = float(1 << 30)
+"""What counts a pixel in sums of levels: more than the levels of _SAMPLES pixels can be."""
 SIGMAS: Final = (0.0, 0.5, 0.8, 1.2, 1.7, 2.3)
 """Widths of blur that are tried, in pixels of the screen."""
 LEVELS: Final = 256
@@ -136,12 +138,12 @@ class Photo:
         # All channels are counted at once: each has its own range of levels.
         levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.intp) + LEVELS * np.arange(3)
         every = max(1, self.photo.size // (3 * _SAMPLES))
-        photo = self.photo[::every].astype(np.float64).ravel()
+        # One pass adds up a photo's levels and counts its pixels: both are whole numbers, which a float64 has room for.
+        photo = self.photo[::every].astype(np.float64).ravel() + _ONE
 
         def explained(shift: tuple[int, int]) -> float:
             places = levels[self._part(shift)][::every].ravel()
-            sums = np.bincount(places, weights=photo, minlength=3 * LEVELS)
-            counts = np.bincount(places, minlength=3 * LEVELS)
+            counts, sums = np.divmod(np.bincount(places, weights=photo, minlength=3 * LEVELS), _ONE)
             return float((sums**2 / np.maximum(counts, 1)).sum())
 
         return max(self._shifts, key=explained)
@@ -185,8 +187,11 @@ def blocks_of(values: Floats, size: int) -> Floats:
 
 def steepness(picture: Floats) -> Floats:
     """How much each pixel differs from its neighbours, (height, width)."""
-    down, right = (np.abs(np.gradient(picture, axis=axis)).max(axis=2) for axis in (0, 1))
-    found: Floats = np.maximum(down, right)
+    found: Floats = np.zeros(picture.shape[:2], np.float32)
+    for axis in (0, 1):
+        slope = np.abs(np.gradient(picture, axis=axis))
+        for channel in range(slope.shape[2]):  # much faster than a maximum along an axis of three
+            np.maximum(found, slope[..., channel], out=found)
     return found
 
 
@@ -194,7 +199,8 @@ def noise_of(left: Floats, steep: Floats) -> Floats:
     """The standard deviation of what is left, at each pixel: that of all pixels which are about as steep."""
     bins = np.digitize(steep, _STEEPNESS)
     counts = np.bincount(bins.ravel(), minlength=len(_STEEPNESS) + 1)
-    sums = np.bincount(bins.ravel(), weights=(left.astype(np.float64) ** 2).mean(axis=2).ravel(), minlength=len(counts))
+    red, green, blue = (left[..., channel].astype(np.float64) ** 2 for channel in range(3))
+    sums = np.bincount(bins.ravel(), weights=((red + green + blue) / 3).ravel(), minlength=len(counts))
     # The mean of all counts as so many pixels more: a few pixels say little.
     whole = sums.sum() / counts.sum()
     noise = np.sqrt((sums + _FEW * whole) / (counts + _FEW))
@@ -214,7 +220,8 @@ def blur(picture: Floats, sigma: float) -> Floats:
         around = [(reach, reach) if one == axis else (0, 0) for one in range(3)]
         padded = np.pad(picture, around, mode="edge")
         size = picture.shape[axis]
-        picture = sum(weight * np.take(padded, range(at, at + size), axis=axis) for at, weight in enumerate(kernel))
+        moved = (padded[at : at + size] if axis == 0 else padded[:, at : at + size] for at in range(len(kernel)))
+        picture = sum(weight * part for weight, part in zip(kernel, moved, strict=True))
     return picture
 
 

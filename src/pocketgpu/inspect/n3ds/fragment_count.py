@@ -101,7 +101,7 @@ class FragmentCounter:
         run = self._engine.get(draw_fragments, **self._machine.runner.fragment_code(packet))
         counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
-        places = {tile: self._places(packet, *tile) for tile in chosen}
+        places = self._places(packet, chosen)
         kept = [(place, self._arena[place].copy()) for both in places.values() for place in both]
 
         def draw(pieces: Iterator[tuple[int, list[Tile]]]) -> None:
@@ -167,17 +167,21 @@ class FragmentCounter:
                             tiles[x, y].append(n)
         return tiles, True
 
-    def _places(self, packet: int, column: int, row: int) -> list[slice]:
-        """Arena ranges of a tile's colours and depths."""
+    def _places(self, packet: int, tiles: list[Tile]) -> dict[Tile, list[slice]]:
+        """Arena ranges of each tile's colours and depths."""
         head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         blocks = self._machine.choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
-        number = int(tile_order(column * _TILE, row * _TILE, int(head[PACKET.WIDTH // 4]) >> 3, blocks))
-        found = []
+        row, buffers = int(head[PACKET.WIDTH // 4]) >> 3, []
         for name, format in zip(("COLOR", "DEPTH"), buffer_formats(get), strict=True):
             start = int(head[getattr(PACKET, name) // 4])
-            size = 0 if format is None or (name == "DEPTH" and not start) else format.bits // 8
-            found.append(slice(start + number * size, start + (number + _TEXELS) * size) if size else slice(0, 0))
-        return found
+            buffers.append((start, 0 if format is None or (name == "DEPTH" and not start) else format.bits // 8))
+
+        def places(column: int, line: int) -> list[slice]:
+            at = int(tile_order(column * _TILE, line * _TILE, row, blocks))
+            return [slice(start + at * size, start + (at + _TEXELS) * size) if size else slice(0, 0)
+                    for start, size in buffers]  # fmt: skip
+
+        return {tile: places(*tile) for tile in tiles}
 
     def _note(self, name: str, value: Value) -> None:
         if name == "fragment.covered" or name.endswith(".passed"):

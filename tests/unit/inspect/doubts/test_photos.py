@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@cache
 def top(path: Path, **switches: str) -> Pixels:
     (frame,) = pocketgpu.open(path).render(frames=range(1), switches=switches)
-    return frame.top.array
+    shown: Pixels = frame.top.array
+    shown.flags.writeable = False
+    return shown
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -28,6 +28,9 @@ from pocketgpu.lanes import object_cache, recipes
 
 DATA = Path(pocketgpu.__file__).parent / "data"
 SAMPLES = DATA / "sample.ctf.xz", DATA / "sample_switch.mxcap.zip"
+PROMISED = Path(__file__).resolve().parents[2] / "promises" / "data"
+SMALL = PROMISED / "scene_3ds.pgc", PROMISED / "scene_switch.pgc"
+"""Recordings of a few events, for what is the same with any recording."""
 Ask = Callable[..., str]
 
 
@@ -262,19 +265,19 @@ def test_choices_and_source_count(cache: Path, monkeypatch: pytest.MonkeyPatch) 
 # -- damage -----------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def index(cache: Path) -> Iterator[Index]:
-    found = index_of(pocketgpu.open(SAMPLES[0]), {})
+    found = index_of(pocketgpu.open(SMALL[0]), {})
     assert found is not None
     yield found
 
 
 def test_damaged_entries_are_replayed(cache: Path, ask: Ask, replays: list[str]) -> None:
-    whole = ask("events", SAMPLES[1], "--json")
+    whole = ask("events", SMALL[1], "--json")
     (entry,) = indexes(cache)
     good = entry.read_bytes()
     for bad in (b"", good[:30], good[:-1], good[:-1] + bytes([good[-1] ^ 1]), b"x" * 100):
         entry.write_bytes(bad)
         replays.clear()
-        assert ask("events", SAMPLES[1], "--json") == whole and len(replays) == 1
+        assert ask("events", SMALL[1], "--json") == whole and len(replays) == 1
         assert entry.read_bytes() == good, "it is made again"
 
 
@@ -292,7 +295,7 @@ HOSTILE = (
 @pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
 def test_values_of_another_shape_are_not_used(value: Any, index: Index, ask: Ask, replays: list[str]) -> None:
     index.write(events.PART, value)
-    assert len(json.loads(ask("events", SAMPLES[0], "--json"))["events"]) > 3 and len(replays) == 1
+    assert len(json.loads(ask("events", SMALL[0], "--json"))["events"]) > 3 and len(replays) == 1
 
 
 def test_packed_data_that_cannot_be_read(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +413,7 @@ def test_draws_of_a_3ds_are_asked_once_whether_they_change_a_colour(
 
 @pytest.mark.parametrize("value", [None, 3, [3], [[1, 2]], [[1, 2, "3"]], [[1, 2, True]], {"1": 2}])
 def test_notes_of_a_3ds_of_another_shape_are_not_used(value: Any) -> None:
-    run = pocketgpu.debug(SAMPLES[0])
+    run = pocketgpu.debug(SMALL[0])
     assert isinstance(run, N3dsInspection)
     run.use_notes(value)
     assert not run.changing
@@ -421,7 +424,7 @@ NOTES = None, 3, "text", [3], [[1, 2, 3]], [[1, 2, 3, 4, "5"]], {"1": 2}, [[1, 2
 
 @pytest.mark.parametrize("value", NOTES)
 def test_notes_of_another_shape_are_not_used(value: Any) -> None:
-    run = pocketgpu.debug(SAMPLES[1])
+    run = pocketgpu.debug(SMALL[1])
     assert isinstance(run, SwitchInspection)
     run.use_notes(value)
     assert not run.recorder.reached

@@ -10,6 +10,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.fates import VERDICTS, Fate, FateTable, together
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.inspection import Inspection
@@ -24,6 +25,12 @@ SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
 @pytest.fixture(scope="module", params=SAMPLES)
 def run(request: pytest.FixtureRequest) -> Iterator[Inspection]:
     yield pocketgpu.debug(DATA / request.param)
+
+
+@pytest.fixture(scope="module")
+def funnels(run: Inspection) -> list[tuple[Event, Funnel]]:
+    """What became of some draws of the first frame, with every fragment counted: that takes long."""
+    return [(event, run.why(event.address, every=True)) for event in run.draws(0)[1:9]]
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -96,10 +103,10 @@ def test_a_box_larger_than_a_strip_is_counted_whole() -> None:
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
-def test_fates_are_those_of_the_funnel(run: Inspection) -> None:
+def test_fates_are_those_of_the_funnel(run: Inspection, funnels: list[tuple[Event, Funnel]]) -> None:
     judged = set()
-    for event in run.draws(0)[1:9]:
-        vertices, why = run.seek(event.address).vertices, run.why(event.address)
+    for event, why in funnels:
+        vertices = run.seek(event.address).vertices
         assert isinstance(why, Funnel)
         fates, stages = vertices.fates, {stage.name: stage for stage in why.stages}
         assert fates is not None and len(fates) == len(vertices.triangles)
@@ -147,9 +154,9 @@ def test_the_window_puts_corners_where_fragments_are(run: Inspection) -> None:
         assert rows.max() - rows.min() >= y.max() - y.min() - 3
 
 
-def test_overdraw_counts_the_fragments_of_the_funnel(run: Inspection) -> None:
-    for event in run.draws(0)[1:9]:
-        stages = {stage.name: stage for stage in run.why(event.address, every=True).stages}
+def test_overdraw_counts_the_fragments_of_the_funnel(run: Inspection, funnels: list[tuple[Event, Funnel]]) -> None:
+    for event, why in funnels:
+        stages = {stage.name: stage for stage in why.stages}
         stage = stages.get("fragments") or stages.get("pixels that shapes cover")
         assert run.overdraw(event.address).fragments == (stage.came if stage else 0), str(event.address)
 

@@ -205,8 +205,11 @@ def _written(machine: N3DS) -> list[tuple[int, int]]:
     ranges = []
     for region, offset in machine.memory.regions:
         if addresses.in_main(region.base):
-            words = machine.memory.arena[offset : offset + region.size].view(np.uint64)
-            used = np.flatnonzero(words.reshape(-1, PAGE_SIZE // 8).any(axis=1))
+            rows = machine.memory.arena[offset : offset + region.size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
+            first = offset // PAGE_SIZE
+            # Only pages that the host has memory for are read: the others, most of the region, are zero.
+            used = machine.memory.used(np.arange(first, first + len(rows))) - first
+            used = used[rows[used].any(axis=1)]
             if len(used):
                 ranges.append((region.base + int(used[0]) * PAGE_SIZE, int(used[-1] - used[0] + 1) * PAGE_SIZE))
     return ranges

@@ -33,7 +33,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 def time_does_not_matter() -> None:
     """Tests are about bytes: machines with two threads share every draw out, however small. Compiler processes start
     when a test waits for what they make, and have no budget, which thousands of tests in one process would use up.
-    LZMA packs quickly, except in tests of sizes."""
+    Captures are packed quickly, except in tests of sizes."""
     from pocketgpu import workers
     from pocketgpu.lanes import background
 

@@ -42,6 +42,8 @@ _TRY_ALL = 1 << 20
 PRESET: int = 9 | lzma.PRESET_EXTREME
 """Of LZMA."""
 _QUICK = 64 << 20
+LEVELS = (19, 9)
+"""Of Zstandard: for at most _QUICK bytes, and for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, byt
 
 def _pack_zstd(plain: bytes, ends: Sequence[int]) -> bytes:
     """A block ends with each frame: a cut block cannot be unpacked at all, and whole frames must not be lost."""
-    level = 19 if len(plain) <= _QUICK else 9
+    level = LEVELS[len(plain) > _QUICK]
     packer = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
     parts = []
     for start, end in pairwise([0, *ends, len(plain)]):

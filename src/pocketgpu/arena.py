@@ -386,7 +386,7 @@ class Arena:
         if snapshot.owner is not self._token:
             raise UsageError("this snapshot was taken of another memory")
         stamp = 0
-        for page in self.changed_since(snapshot):
+        for page in self._not_empty(self._changed_since(snapshot), snapshot.pages):
             start = page << PAGE_SHIFT
             kept = snapshot.page(page)
             if self._map[start : start + PAGE_SIZE] != kept:

@@ -28,10 +28,14 @@ WORKFLOW, ELSEWHERE = (block.text for block in blocks(PAGE) if block.kind == "ya
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what is in the wheel, under `unpacked`. Beside it projects have their `site`, and the bytecode of
+    what is there: each would compile all modules again."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder
 
 
 class Project:
@@ -39,17 +43,17 @@ class Project:
     "builds" the program."""
 
     def __init__(self, folder: Path, wheel: Path) -> None:
-        self.folder, self.bin, self.site = folder / "project", folder / "bin", folder / "site"
+        self.folder, self.bin, self.site = folder / "project", folder / "bin", wheel / "site"
+        self._bytecode = wheel / "bytecode"
+        shutil.rmtree(self.site, ignore_errors=True)
         for one in (self.folder, self.bin, self.site):
             one.mkdir()
         self.built = self.folder / "built"
         self.calls = folder / "calls"
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder / "unpacked")
         python = f'exec "{sys.executable}"'
         # Installing makes the package importable, and nothing else does.
         self._command("python", f'if [ "$2" = pip ]; then echo "$@" >> "{self.calls}"; '
-                                f'cp -r "{folder}/unpacked/." "{self.site}"; else {python} "$@"; fi')  # fmt: skip
+                                f'cp -rp "{wheel}/unpacked/." "{self.site}"; else {python} "$@"; fi')  # fmt: skip
         self._command("docker", f'echo "docker $@" >> "{self.calls}"; cp "{self.built}" app.3dsx')
         self._command("pocketgpu", f'{python} -m pocketgpu "$@"')
 
@@ -63,7 +67,7 @@ class Project:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYTHON"))}
         found = {
             **clean, "PATH": f"{self.bin}:{os.environ['PATH']}", "PYTHONPATH": str(self.site),
-            "GITHUB_ACTION_PATH": str(ROOT), **environment,
+            "PYTHONPYCACHEPREFIX": str(self._bytecode), "GITHUB_ACTION_PATH": str(ROOT), **environment,
         }  # fmt: skip
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", line], cwd=self.folder, env=found,

@@ -54,6 +54,25 @@ def test_a_replay_goes_on_after_that(name: str) -> None:
             assert str(one.trace(ADDRESSES[name])) == wanted
 
 
+def test_a_submission_is_given_up_between_two_draws() -> None:
+    """It may be a whole frame. What is replayed then goes on in the middle of it."""
+    path = DATA / "sample_switch.mxcap.zip"
+    run = pocketgpu.debug(path)
+    counting = _After(1 << 30)
+    with interruptible(counting):
+        wanted = [str(event) for event in run.events(0)]
+    looks = (1 << 30) - counting.left
+    assert looks > len(run.draws(0))
+    pictures = run.seek("f0").pictures
+    fresh = pocketgpu.debug(path)
+    for after in (looks // 2, 5, 0, 1):  # each time it gets as much further
+        with interruptible(_After(after)), pytest.raises(Interrupted):
+            fresh.events(0)
+    assert [str(event) for event in fresh.events(0)] == wanted
+    for name, picture in fresh.seek("f0").pictures.items():
+        assert np.array_equal(picture.pixels, pictures[name].pixels)
+
+
 def test_a_launch_goes_on_after_that() -> None:
     text = ".kernel k\n.registers 8\n.param data ptr\nMOV R2, c[0x0][0x140]\nMOV R3, c[0x0][0x144]\nS2R R0, SR_TID.X\n"
     function = pocketgpu.RawModule(code=text + "STG.E [R2], R0\nEXIT\n").get_function("k")

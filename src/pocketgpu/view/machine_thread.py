@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from pocketgpu.call_room import with_room
 from pocketgpu.displayed import line_of
+from pocketgpu.interruption import Interrupted, interruptible
 from pocketgpu.view.questions.working import Working
 from pocketgpu.wording import counted
 
@@ -54,7 +55,7 @@ class MachineThread(Generic[Run]):
     :param make: makes the context manager. It is entered and left on that thread. If that fails, every question raises
         the error.
     :param idle: called on that thread while no question waits. It returns after how many seconds it has to be called
-        again; None: after the next question.
+        again; None: after the next question. If the thread has to end, its replays are given up: nobody waits for them.
     :param working: what questions that take long report to.
     """
 
@@ -146,7 +147,10 @@ class MachineThread(Generic[Run]):
         if self._idle is None:
             return None
         try:
-            return self._idle(run)
+            with interruptible(lambda: self._ended):
+                return self._idle(run)
+        except Interrupted:
+            return None
         except Exception:
             logging.getLogger(__name__).exception("the work between questions has failed, and is not done any more")
             self._idle = None

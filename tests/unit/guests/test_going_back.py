@@ -34,12 +34,15 @@ SWITCH = ("scene", "console", "framebuffer", "input", "files", "sessions")
 NAMES = sorted(f"n3ds/{path.name}" for path in PROGRAMS.glob("*.elf")) + [f"switch/{name}.nro" for name in SWITCH]
 MOST_BYTES = 1 << 20
 """Of an area of memory, that are compared from its start: the heap of a Switch is large."""
+PLAIN = (int, float, str, bytes, Enum, type(None))
 CONTEXT = "context"
 """Registers of a thread as the processor keeps them, with addresses of the host."""
 
 
 def described(value: object, numbers: dict[int, int]) -> object:
     """A value without addresses: objects by their number."""
+    if isinstance(value, PLAIN):  # most values; they are no objects with numbers
+        return value
     if id(value) in numbers:
         return "object", numbers[id(value)]
     if isinstance(value, tuple):
@@ -48,8 +51,6 @@ def described(value: object, numbers: dict[int, int]) -> object:
         return value.__name__, described(value.__self__, numbers)
     if isinstance(value, FunctionType):
         return value.__qualname__, tuple(described(one.cell_contents, numbers) for one in value.__closure__ or ())
-    if isinstance(value, int | float | str | bytes | Enum | type(None)):
-        return value
     return type(value).__name__
 
 

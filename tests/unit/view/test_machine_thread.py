@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pocketgpu.errors import UsageError
+from pocketgpu.interruption import look
 from pocketgpu.view import machine_thread
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 
@@ -199,3 +200,19 @@ def test_a_question_that_arrives_too_late_does_not_overtake() -> None:
         assert (await first, await newer) == ("run", "newer")
 
     with_machine(test)
+
+
+def test_work_between_questions_is_given_up_at_the_end() -> None:
+    """Nobody waits for what it prepares: a replay in NumPy could keep the processor busy for minutes."""
+    begun = threading.Event()
+
+    def prepare(run: str) -> None:
+        begun.set()
+        while True:
+            look()
+
+    machine = MachineThread[str](lambda: nullcontext("run"), prepare)
+    assert begun.wait(20)
+    machine.end()
+    machine._thread.join(20)
+    assert not machine._thread.is_alive()

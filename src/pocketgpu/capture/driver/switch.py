@@ -425,9 +425,11 @@ class SwitchPlayer(Player[SwitchDriver]):
             self.go(self.at(self._heard_ticks))
         self._heard_at, before = perf_counter(), self._heard_ticks
         self._stop = before + ticks
-        while self.tick < before + ticks and not self._over:
-            self._step()
-        self._stop = 0
+        try:
+            while self.tick < before + ticks and not self._over:
+                self._step()
+        finally:
+            self._stop = 0
         return self._heard_ticks > before
 
     def _run(self, position: Position) -> None:
@@ -522,6 +524,7 @@ class SwitchPlayer(Player[SwitchDriver]):
             for record in records:
                 self._count(record, channel)
         self._settle()
+        look()
         if self._stop:
             if self.tick >= self._stop:
                 raise _Paused

@@ -38,6 +38,8 @@ _ATOMS: Final = (
     PurePath, ModuleType, BuiltinFunctionType, re.Pattern, struct.Struct, np.generic, np.dtype, Exception,
 )  # fmt: skip
 """They never change, and hold nothing that does."""
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_MISSING: Final = object()
 _FACTS: Final = "pocketgpu.facts."
 """Objects of its modules are constants."""
 _OTHERS: Final = ("builtins", "_thread", "itertools", "weakref", "ctypes", "random", "_random")
@@ -79,6 +81,8 @@ class State:
         self._hold: list[object] = []
         self._seen = {id(one) for one in outside}
         self._leaves: dict[type, bool] = {}
+        self._names: dict[type, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self._plain: set[type] = set()  # kinds that have attributes and nothing else
         self._todo = [(one, type(one).__name__) for one in roots]
         while self._todo:
             self._visit(*self._todo.pop())
@@ -110,14 +114,23 @@ class State:
         return known
 
     def _push(self, values: Iterable[object], place: str) -> None:
-        seen = self._seen
-        self._todo += [(one, place) for one in values if not self._is_leaf(type(one)) and id(one) not in seen]
+        for one in values:
+            if self._is_new(one):
+                self._todo.append((one, place))
+
+    def _is_new(self, one: object) -> bool:
+        """Whether it has to be visited. Most of what is found are numbers and texts."""
+        leaf = self._leaves.get(type(one))
+        return not (self._is_leaf(type(one)) if leaf is None else leaf) and id(one) not in self._seen
 
     def _visit(self, one: Any, place: str) -> None:
-        if id(one) in self._seen or self._is_leaf(type(one)):
+        if not self._is_new(one):
             return
         self._seen.add(id(one))
         self._hold.append(one)  # nothing else gets its number
+        if type(one) in self._plain:
+            self._object(one, place)
+            return
         if isinstance(one, list | set | deque):
             self._keep(one, type(one)(one) if type(one) in (list, set) else list(one), one, place)
         elif isinstance(one, dict):
@@ -144,6 +157,7 @@ class State:
             if type(one) is not object:
                 raise UnknownStateError(f"a {type(one).__name__} cannot be kept", location=place)
         else:
+            self._plain.add(type(one))
             self._object(one, place)
             return
         if type(one) not in _PLAIN and hasattr(one, "__dict__"):
@@ -154,11 +168,26 @@ class State:
         self._push(parts, place)
 
     def _object(self, one: object, place: str) -> None:
-        outside: frozenset[str] = getattr(type(one), "outside_state", frozenset())
-        values = {name: value for name, value in _attributes(one) if name not in outside}
+        values = self._attributes(one)
         self._kept.append((one, _Attributes(values)))
         for name, value in values.items():
-            self._push((value,), f"{place}.{name}")
+            if self._is_new(value):
+                self._todo.append((value, f"{place}.{name}"))
+
+    def _attributes(self, one: object) -> dict[str, Any]:
+        """Its attributes, but for those outside."""
+        kind = type(one)
+        known = self._names.get(kind)
+        if known is None:
+            known = self._names[kind] = getattr(kind, "outside_state", frozenset()), _slots(kind)
+        outside, slots = known
+        own = getattr(one, "__dict__", _NOTHING)
+        values = {name: value for name, value in own.items() if name not in outside} if outside else dict(own)
+        for name in slots:
+            value = getattr(one, name, _MISSING)
+            if value is not _MISSING and name not in outside:
+                values[name] = value
+        return values
 
     def _memory(self, one: memoryview | mmap.mmap | NDArray[Any]) -> None:
         view = one.data if isinstance(one, np.ndarray) else memoryview(one)
@@ -197,13 +226,13 @@ _PLAIN: Final = frozenset({
 """Kinds without attributes that change."""
 
 
-def _attributes(one: object) -> Iterator[tuple[str, Any]]:
-    yield from getattr(one, "__dict__", {}).items()
-    for kind in type(one).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(one, name):
-                yield name, getattr(one, name)
+def _slots(kind: type) -> tuple[str, ...]:
+    """Names of attributes that have a place of their own in an object."""
+    found: list[str] = []
+    for one in kind.__mro__:
+        slots = one.__dict__.get("__slots__", ())
+        found += (slots,) if isinstance(slots, str) else slots
+    return tuple(name for name in found if name not in ("__dict__", "__weakref__"))
 
 
 def _set_attributes(one: object, values: Mapping[str, Any]) -> None:

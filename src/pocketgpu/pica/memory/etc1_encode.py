@@ -28,7 +28,7 @@ _MODIFIERS: Final = np.array(
     ],
     np.int32,
 )
-_CHUNK: Final = 1024  # blocks per step: their candidates take about ten megabytes
+_CHUNK: Final = 256  # blocks per step: the errors of their candidates for a modifier take 64 KiB
 _ROUNDS: Final = 4
 _FINALISTS: Final = 3
 _STEPS: Final = np.array(
@@ -79,15 +79,19 @@ class _Tries:
     pick: Ints
     error: Ints
 
-    def take_better(self, other: _Tries) -> bool:
-        """Take over the candidates that are better in `other`; returns whether there were any."""
-        better = other.error < self.error
-        self.code[better], self.pick[better], self.error[better] = (
+    def take_better(self, other: _Tries, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Take over the candidates that are better in `other`, which is about some half blocks; of which there were
+        any."""
+        better = other.error < self.error[rows]
+        of_row, tables = np.nonzero(better)
+        place = rows[of_row], tables
+        self.code[place], self.pick[place], self.error[place] = (
             other.code[better],
             other.pick[better],
             other.error[better],
         )
-        return bool(better.any())
+        found: NDArray[np.bool_] = np.any(better, axis=1)
+        return found
 
     def best(self, count: int) -> _Tries:
         """The `count` tables with the smallest errors, best first; the first of equal ones."""
@@ -103,14 +107,22 @@ class _Tries:
 def _rate(pixels: Ints, code: Ints, table: Ints, bits: int) -> _Tries:
     """The best modifiers for fixed colours (n, t, 3) and tables (n, t) on pixels (n, 8, 3)."""
     colors = np.clip(_expand(code, bits)[:, :, None, :] + _MODIFIERS[table][..., None], 0, 255)
-    # (blocks, tables, modifiers, pixels), one channel at a time: all channels together would not fit the caches.
-    error: Any = 0
-    for channel in range(3):
-        difference = colors[:, :, :, None, channel] - pixels[:, None, None, :, channel]
-        error = error + difference * difference
-    pick = error.argmin(axis=2)
-    total = np.take_along_axis(error, pick[:, :, None, :], axis=2)[:, :, 0, :].sum(axis=2)
-    return _Tries(code, table, pick.astype(np.int32), total.astype(np.int32))
+    # (blocks, tables, pixels) of a modifier, one channel at a time: all together would not fit the caches.
+    channels = [np.ascontiguousarray(pixels[:, None, :, channel]) for channel in range(3)]
+    errors = []
+    for modifier in range(4):
+        error: Any = 0
+        for channel, values in enumerate(channels):
+            difference = colors[:, :, modifier, channel, None] - values
+            difference *= difference
+            error = error + difference
+        errors.append(error)
+    # The first of equal ones is picked.
+    second, fourth = errors[1] < errors[0], errors[3] < errors[2]
+    low, high = np.minimum(errors[0], errors[1]), np.minimum(errors[2], errors[3])
+    pick = np.where(high < low, fourth.astype(np.int32) + 2, second.astype(np.int32))
+    total = np.minimum(low, high).sum(axis=2)
+    return _Tries(code, table, pick, total.astype(np.int32))
 
 
 def _mean_code(values: Ints, bits: int) -> Ints:
@@ -129,17 +141,21 @@ def _fit(pixels: Ints, bits: int) -> _Half:
     table = _all_tables(len(pixels))
     start = np.repeat(_mean_code(pixels, bits)[:, None], len(_MODIFIERS), axis=1)
     tries = _rate(pixels, start, table, bits)
+    rows = np.arange(len(pixels))  # those that a round has made better: for others, the next one finds the same
     for _ in range(_ROUNDS):
-        wanted = pixels[:, None] - _MODIFIERS[table[..., None], tries.pick][..., None]
-        if not tries.take_better(_rate(pixels, _mean_code(wanted, bits), table, bits)):
+        wanted = pixels[rows, None] - _MODIFIERS[table[rows][..., None], tries.pick[rows]][..., None]
+        rows = rows[tries.take_better(_rate(pixels[rows], _mean_code(wanted, bits), table[rows], bits), rows)]
+        if not len(rows):
             break
     tries = tries.best(_FINALISTS)
+    rows = np.arange(len(pixels))
     for _ in range(_ROUNDS):
-        improved = False
+        some, tables, better = pixels[rows], tries.table[rows], np.zeros(len(rows), np.bool_)
         for step in _STEPS:
-            near = np.clip(tries.code + step, 0, (1 << bits) - 1)
-            improved |= tries.take_better(_rate(pixels, near, tries.table, bits))
-        if not improved:
+            near = np.clip(tries.code[rows] + step, 0, (1 << bits) - 1)
+            better |= tries.take_better(_rate(some, near, tables, bits), rows)
+        rows = rows[better]
+        if not len(rows):
             break
     return tries.winner()
 
@@ -210,9 +226,13 @@ def encode_blocks(texels: NDArray[np.uint8], alpha: bool) -> bytes:
     """
     blocks = texels.reshape(-1, 16, 4)
     words = np.empty((len(blocks), 2 if alpha else 1), "<u8")
-    for start in range(0, len(blocks), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        words[part, -1] = _color_words(blocks[part][:, _MORTON, :3].astype(np.int32))
+    # Pictures have areas of one colour: like blocks are searched for once.
+    colors = np.ascontiguousarray(blocks[:, _MORTON, :3]).reshape(-1, 48)
+    _, firsts, places = np.unique(colors.view("V48").ravel(), return_index=True, return_inverse=True)
+    different = colors[firsts].reshape(-1, 16, 3).astype(np.int32)
+    found = [_color_words(different[start : start + _CHUNK]) for start in range(0, len(different), _CHUNK)]
+    if found:
+        words[:, -1] = np.concatenate(found)[places]
     if alpha:
         steps = (blocks[:, _MORTON, 3].astype(np.uint64) + np.uint64(8)) // np.uint64(17)
         words[:, 0] = np.bitwise_or.reduce(steps << (4 * _ETC_NUMBER).astype(np.uint64), axis=1)

@@ -151,13 +151,19 @@ def test_a_cluster_without_workers_is_said(nodes: Nodes, tmp_path: Path, monkeyp
     assert [row.state for row in arrived] == ["done"] * 2 and len(said) >= 1
 
 
+SOON = "from pocketgpu.sweeps.engine import dispatch\ndispatch.SILENT = 0.5\n"
+
+
 def test_the_command_says_that_it_waits_and_ends(nodes: Nodes, tmp_path: Path) -> None:
     scenes(tmp_path / "in", 1)
+    (tmp_path / "soon").mkdir()
+    (tmp_path / "soon" / "sitecustomize.py").write_text(SOON)
+    path = os.pathsep.join([str(tmp_path / "soon"), environment()["PYTHONPATH"]])
     nodes.scheduler()
     words = ("in", "--do", "info", "--out", "out", "--scheduler", nodes.address)
-    code, _, err = swept(*words, "--patience", "7", cwd=tmp_path)
+    code, _, err = swept(*words, "--patience", "2.5", cwd=tmp_path, PYTHONPATH=path)
     assert code == 2 and f"note: no worker at {nodes.address}, waiting for one: dask worker" in err
-    assert f"error: there was no worker for 7 s\n   at: {nodes.address}\n  try: Start one" in err
+    assert f"error: there was no worker for 2.5 s\n   at: {nodes.address}\n  try: Start one" in err
     nodes.worker()
     assert swept(*words, "--resume", "--no-report", cwd=tmp_path)[0] == 0
 

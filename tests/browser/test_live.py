@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import LIMIT, served, watching
+from browser.browsing import LIMIT, Served, listed, served, watching
 
 import pocketgpu
 from pocketgpu.guests import App
@@ -24,9 +24,9 @@ DRAWING = {"3DS": "n3ds/scene.elf", "Switch": "switch/framebuffer.nro"}
 PANEL = "document.querySelector('pg-live')"
 CANVASES = """() => Object.fromEntries(document.querySelector("pg-live").screens.canvases.map((canvas) => [
     canvas.dataset.screen,
-    [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data].filter((_, at) => at % 4 < 3),
+    String(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.filter((_, at) => at % 4 < 3)),
 ]))"""
-"""Red, green, blue of each screen's canvas."""
+"""Red, green, blue of each screen's canvas, as a text."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def wait_text(page: Any, text: str) -> None:
 
 def shows(page: Any, app: App) -> None:
     """The canvases have the pictures of an app."""
-    wanted = {name: one.array.reshape(-1).tolist() for name, one in app.screens.items()}
+    wanted = {name: listed(one.array.reshape(-1).tolist()) for name, one in app.screens.items()}
     found = page.evaluate(CANVASES)
     assert {name: found[name] for name in wanted if name in found} == {
         name: one for name, one in wanted.items() if name in app.console.screen_names
@@ -216,9 +216,9 @@ def test_two_pages_look_at_one_program(browser: Any) -> None:
         other.close()
 
 
-def test_a_capture_has_no_program(browser: Any) -> None:
-    with served(browsing.sample("3DS")) as link, watching(browser) as watched:
-        page = watched.open(link)
+def test_a_capture_has_no_program(browser: Any, samples: Callable[[str], Served]) -> None:
+    with watching(browser) as watched:
+        page = samples("3DS").open(watched, "f0")
         page.locator("pg-events .row").first.wait_for()
         assert page.locator("pg-live").count() == 0 and page.get_by_role("tab", name="Program").count() == 0
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import LIMIT, Served, listed, served, watching
+from browser.browsing import LIMIT, Served, served, watching
 
 import pocketgpu
 from pocketgpu.guests import App
@@ -24,9 +24,9 @@ DRAWING = {"3DS": "n3ds/scene.elf", "Switch": "switch/framebuffer.nro"}
 PANEL = "document.querySelector('pg-live')"
 CANVASES = """() => Object.fromEntries(document.querySelector("pg-live").screens.canvases.map((canvas) => [
     canvas.dataset.screen,
-    String(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.filter((_, at) => at % 4 < 3)),
+    [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data].filter((_, at) => at % 4 < 3),
 ]))"""
-"""Red, green, blue of each screen's canvas, as a text."""
+"""Red, green, blue of each screen's canvas."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def wait_text(page: Any, text: str) -> None:
 
 def shows(page: Any, app: App) -> None:
     """The canvases have the pictures of an app."""
-    wanted = {name: listed(one.array.reshape(-1).tolist()) for name, one in app.screens.items()}
+    wanted = {name: one.array.reshape(-1).tolist() for name, one in app.screens.items()}
     found = page.evaluate(CANVASES)
     assert {name: found[name] for name in wanted if name in found} == {
         name: one for name, one in wanted.items() if name in app.console.screen_names

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -273,6 +273,12 @@ AT_REST = """() => [...document.querySelectorAll("[role=tabpanel]")].every(panel
 def opaque(data: bytes) -> list[int]:
     """Bytes of a picture as the canvas shows them: without alpha."""
     return [255 if at % 4 == 3 else byte for at, byte in enumerate(data)]
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as a page's `String` writes them. A picture goes to a page and back as one text: as a list it takes the
+    driver of the browser seconds."""
+    return ",".join(map(str, numbers))
 
 
 def click_pixel(page: Any, x: int, y: int) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import DATA, Watched, opaque, served, watching
+from browser.browsing import DATA, Watched, listed, opaque, served, watching
 from browser.fake_server import MARKUP, WIDTH, Fake, picture
 from browser.fake_sides import Desk, install, picture_of_b
 
@@ -49,7 +49,7 @@ def wait_at(page: Any, address: str) -> None:
 
 
 def views_are(page: Any, *wanted: bytes) -> None:
-    page.wait_for_function(f"wanted => String(({VIEWS})()) === String(wanted)", arg=[opaque(one) for one in wanted])
+    page.wait_for_function(f"wanted => String(({VIEWS})()) === wanted", arg=listed(opaque(b"".join(wanted))))
 
 
 # -- made-up answers ---------------------------------------------------------------------------------------------------
@@ -206,16 +206,16 @@ def test_the_samples_beside_a_changed_run(browser: Any, sample: str) -> None:
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
     path, force = DATA / sample, FORCED[sample]
-    both = Comparison(debug(path), debug(path, overrides=[force]))
-    frame = both.frame(0)
+    plain, forced = debug(path), debug(path, overrides=[force])
+    frame = Comparison(plain, forced).frame(0)
     differing = sum(one.verdict != "equal" for one in frame.rows)
     with served(str(path), "--force", force) as link, watching(browser) as watched:
         page = watched.open(link + "#f0/d4")
         tab(page, "Compare")
         page.locator("pg-compare .count", has_text=f"f0: {differing} of {len(frame.rows)} events differ").wait_for()
         page.locator("pg-compare .events .row.chosen", has_text="draw" if "ctf" in sample else "f0/d4").wait_for()
-        changed = debug(path, overrides=[force]).seek("f0/d4").pictures["target"]
-        views_are(page, debug(path).seek("f0/d4").pictures["target"].pixels.tobytes(), changed.pixels.tobytes())
+        wanted = [one.seek("f0/d4").pictures["target"].pixels.tobytes() for one in (plain, forced)]
+        views_are(page, *wanted)
         register = frame.first("register")
         assert register is not None
         page.locator("pg-compare table tr", has_text="register").locator(f"text={register.text}").wait_for()

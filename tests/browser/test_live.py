@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import LIMIT, served, watching
+from browser.browsing import LIMIT, Served, served, watching
 
 import pocketgpu
 from pocketgpu.guests import App
@@ -216,9 +216,9 @@ def test_two_pages_look_at_one_program(browser: Any) -> None:
         other.close()
 
 
-def test_a_capture_has_no_program(browser: Any) -> None:
-    with served(browsing.sample("3DS")) as link, watching(browser) as watched:
-        page = watched.open(link)
+def test_a_capture_has_no_program(browser: Any, samples: Callable[[str], Served]) -> None:
+    with watching(browser) as watched:
+        page = samples("3DS").open(watched, "f0")
         page.locator("pg-events .row").first.wait_for()
         assert page.locator("pg-live").count() == 0 and page.get_by_role("tab", name="Program").count() == 0
 

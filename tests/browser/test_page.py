@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SOURCE, Watched, click_pixel, opaque
+from browser.browsing import SOURCE, Watched, click_pixel, listed, opaque
 from browser.fake_server import HEIGHT, MANY, MARKUP, WIDTH, Fake, picture
 from browser.fake_stream import COUNT
 
@@ -38,7 +38,7 @@ def chosen(page: Any, title: str) -> None:
 
 def picture_is(page: Any, data: bytes) -> None:
     """Wait until the canvas has exactly these bytes."""
-    page.wait_for_function(f"wanted => String(({SOURCE})().bytes) === String(wanted)", arg=opaque(data))
+    page.wait_for_function(f"wanted => String(({SOURCE})().bytes) === wanted", arg=listed(opaque(data)))
 
 
 def test_a_link_opens_what_it_names(watched: Watched, fake: Fake) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from browser.browsing import Browser, missing, sample, watching
 from PIL import Image
+from support import pages
 from support.house import ROOT
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -39,8 +40,8 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def golden(folder: Path, console: str) -> str:
     """Goldens of the first frame, one of which is not right in 6 x 5 pixels; returns its name."""
     name = SIZES[console][0]
-    done = run(folder, "pocketgpu", "render", sample(console), "--frames", "0-0", "--out", "goldens")
-    assert done.returncode == 0, done.stderr
+    code, _, errors = pages.run(f"render {sample(console)} --frames 0-0 --out {folder / 'goldens'}")
+    assert code == 0, errors
     path = folder / "goldens" / f"{name}.png"
     with Image.open(path) as image:
         pixels = np.array(image.convert("RGB"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched, opaque
+from browser.browsing import Watched, listed, opaque
 from browser.fake_resources import ROWS, SIDE, byte_at, memory_picture, texture
 from browser.fake_server import Fake
 from browser.fake_stream import DRAW
@@ -43,8 +43,8 @@ def at(page: Any) -> str:
 
 def shows(page: Any, panel: str, part: str, wanted: list[int]) -> None:
     """Wait until a canvas has exactly these bytes."""
-    same = f"([panel, wanted]) => String(({PIXELS})(panel)) === String(wanted)"
-    page.wait_for_function(same, arg=[[panel, part], wanted])
+    same = f"([panel, wanted]) => String(({PIXELS})(panel)) === wanted"
+    page.wait_for_function(same, arg=[[panel, part], listed(wanted)])
 
 
 # -- resources --------------------------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched, answer, sample, served, watching
+from browser.browsing import Served, Watched, answer, sample, watching
 from browser.fake_server import Fake
 from browser.fake_stream import BASE, COUNT, DRAW, DRAWS, EVERY, LATER
 
@@ -276,11 +277,13 @@ SHOWN = """() => Array.from(document.querySelector("pg-words").renderRoot.queryS
 
 
 @pytest.mark.parametrize(("console", "at", "text"), [("3DS", "f1/d3", "TEXENV"), ("Switch", "f0/d5", "SET_DEPTH")])
-def test_the_table_is_the_stream_of_a_sample(browser: Any, console: str, at: str, text: str) -> None:
+def test_the_table_is_the_stream_of_a_sample(
+    browser: Any, samples: Callable[[str], Served], console: str, at: str, text: str
+) -> None:
     run = pocketgpu.debug(sample(console))
     stream = run.stream
-    with served(sample(console)) as url, watching(browser) as watched:
-        page = watched.open(f"{url}#{at}")
+    with watching(browser) as watched:
+        page = samples(console).open(watched, at)
         open_words(page)
         page.locator("pg-words .row.inside").first.wait_for()
         place = answer(page, "stream_place", at=at)

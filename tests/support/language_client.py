@@ -1,14 +1,20 @@
-"""A client of the language server: that of pygls, with the server as a process of its own."""
+"""A client of the language server: that of pygls. The server is a thread here, or a process of its own."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
+
+from pocketgpu.editor.lsp.server import make_server
 
 PATIENCE = 60
 SERVER = (sys.executable, "-m", "pocketgpu", "lsp")
@@ -57,17 +63,55 @@ class Editor:
             return await self.client.protocol.send_request_async(method, params)
 
 
-def talk(work: Callable[[Editor], Awaitable[None]], encodings: list[str] | None = None, port: int = 0) -> None:
-    """Start a server, let `work` use it, and end it. port: connect there instead."""
-    asyncio.run(_talk(work, encodings, port))
+def talk(
+    work: Callable[[Editor], Awaitable[None]], encodings: list[str] | None = None, port: int = 0, process: bool = False
+) -> None:
+    """Start a server, let `work` use it, and end it. port: connect there instead. process: the server is a process, as
+    it is for editors; a thread has read its modules already."""
+    asyncio.run(_talk(work, encodings, port, process))
 
 
-async def _talk(work: Callable[[Editor], Awaitable[None]], encodings: list[str] | None, port: int) -> None:
-    client = LanguageClient("test", "1")
+@asynccontextmanager
+async def _with_thread(client: LanguageClient) -> AsyncIterator[None]:
+    """Connect a client with a server that reads its streams in a thread."""
+    here, there = socket.socketpair()
+    with there, there.makefile("rb") as asked, there.makefile("wb") as answered:
+        server = threading.Thread(target=make_server().start_io, args=(asked, answered), daemon=True)
+        server.start()
+        reader, writer = await asyncio.open_connection(sock=here)
+        client.protocol.set_writer(writer)
+        reading = asyncio.create_task(run_async(threading.Event(), reader, client.protocol))
+        yield
+        await asyncio.to_thread(server.join, PATIENCE)
+        assert not server.is_alive(), "the server has not ended"
+    await reading
+    writer.close()
+
+
+@asynccontextmanager
+async def _connected(client: LanguageClient, port: int) -> AsyncIterator[None]:
+    """Connect a client with a server at a port, or with a process."""
     if port:
         await client.start_tcp("127.0.0.1", port)
     else:
         await client.start_io(*SERVER)
+    yield
+    await client.stop()
+
+
+async def _talk(
+    work: Callable[[Editor], Awaitable[None]], encodings: list[str] | None, port: int, process: bool
+) -> None:
+    client = LanguageClient("test", "1")
+    connected: AbstractAsyncContextManager[None]
+    connected = _connected(client, port) if port or process else _with_thread(client)
+    async with connected:
+        await _use(client, work, encodings)
+
+
+async def _use(
+    client: LanguageClient, work: Callable[[Editor], Awaitable[None]], encodings: list[str] | None
+) -> None:
     general = lsp.GeneralClientCapabilities(position_encodings=encodings) if encodings else None
     params = lsp.InitializeParams(capabilities=lsp.ClientCapabilities(general=general))
     editor = Editor(client, await client.initialize_async(params))
@@ -88,7 +132,6 @@ async def _talk(work: Callable[[Editor], Awaitable[None]], encodings: list[str] 
     finally:
         await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
         client.exit(None)
-        await client.stop()
 
 
 def edited(text: str, edits: list[lsp.TextEdit]) -> str:

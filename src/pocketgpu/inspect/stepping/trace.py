@@ -170,14 +170,28 @@ class Trace(Displayed):
 
         :raises UsageError: there is no such register.
         """
+        origin = self.origin(register, step)
+        if self.overrides:
+            return self._value_since(register, origin, step)
+        found = self._values.get((register, origin))
+        if found is None:
+            found = self._values[register, origin] = self._value_since(register, origin, step)
+        return found
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, int | None], Value]:
+        """Registers by the step that wrote them: who steps asks for all of them at each place, and few have changed."""
+        return {}
+
+    def _value_since(self, register: str, origin: int | None, step: int) -> Value:
+        """A register before a step. origin: the step that wrote it last."""
         if register not in self.start:
             found = self.constants.get(register)
             if found is None:
                 return Registers(self.start, self.kinds).value(register)
             forced = last_forced(self.overrides, register, 0, step)
             return found if forced is None else Value((register,), forced, found.kind)
-        kind, origin = self.kinds.get(register, "bits"), self.origin(register, step)
-        word, since = self.start[register], -1
+        kind, word, since = self.kinds.get(register, "bits"), self.start[register], -1
         if origin is not None:
             change = next(one for one in reversed(self.steps[origin].writes) if register in one.names)
             word, since = change.after.words[register], origin
@@ -228,9 +242,9 @@ class Trace(Displayed):
 
     def origin(self, register: str, before: int) -> int | None:
         """Like `writer`, for one register ("R5", "r0.x"): the index of the step; quick for all registers at a step."""
-        written = self._writes.get(register, [])
-        found = bisect_right(written, before - 1)
-        return written[found - 1] if found else None
+        written = self._writes.get(register)
+        found = bisect_right(written, before - 1) if written else 0
+        return written[found - 1] if written and found else None
 
     @cached_property
     def touched(self) -> frozenset[str]:

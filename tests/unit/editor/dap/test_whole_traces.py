@@ -1,5 +1,5 @@
 """Traces of all public kernels, shader cases and recordings, stepped to the end and back: at each place every register
-is what `pocketgpu shader step` says, in a run of its own.
+is what `pocketgpu shader step` says; for recordings, in a run of its own.
 
 What an editor reads is compared at a few places of each trace, and the registers that this is made of at all of them.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ SWITCH = sorted(recordings.switch().glob("*.mxcap.zip"))
 CASES = recordings.folder() / "shader-cases" / "cases.json.xz"
 LOOKS = 7
 """Places of a trace at which what an editor reads is compared."""
-Make = Callable[[], Trace]
 
 
 def columns(trace: Trace) -> NDArray[np.uint32]:
@@ -91,35 +89,31 @@ def walk(editor: Editor, wanted: Trace) -> int:
     return end + 1
 
 
-def begun(make: Make) -> Editor:
-    """A session with a lane that no configuration names, as arguments of kernels are arrays here."""
+def begun(trace: Trace) -> Editor:
+    """A session with a lane that no configuration names, as arguments of kernels are arrays here. trace: of the lane; a
+    second run would be the same function with the same values."""
     editor = Editor()
     editor.ask("initialize")
     session = editor.adapter.session
-    session.debuggee = Debuggee([Lane("lane", lambda overrides, others, keep: make())], 0)
+    session.debuggee = Debuggee([Lane("lane", lambda overrides, others, keep: trace)], 0)
     session.state = "stopped"
     return editor
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels(name: str) -> None:
-    def trace() -> Trace:
-        case = Case(name)
-        module = pocketgpu.RawModule(case.folder / "kernel.cubin")
-        for texture in case.about.get("textures", ()):
-            if "symbol" in texture:
-                module.bind(texture["symbol"], case.images[texture["name"]])
-        function = module.get_function(case.about["kernel"])
-        found = trace_thread(
-            function, case.about["grid"], case.about["block"], case.arguments(),
-            shared_mem=case.about["smem_dynamic"],
-        )  # fmt: skip
-        module.close()
-        return found
-
-    wanted = trace()
-    assert not wanted.cut, "the whole trace"
-    assert walk(begun(trace), wanted) == len(wanted) + 1
+    case = Case(name)
+    module = pocketgpu.RawModule(case.folder / "kernel.cubin")
+    for texture in case.about.get("textures", ()):
+        if "symbol" in texture:
+            module.bind(texture["symbol"], case.images[texture["name"]])
+    function = module.get_function(case.about["kernel"])
+    trace = trace_thread(
+        function, case.about["grid"], case.about["block"], case.arguments(), shared_mem=case.about["smem_dynamic"]
+    )
+    module.close()
+    assert not trace.cut, "the whole trace"
+    assert walk(begun(trace), trace) == len(trace) + 1
 
 
 def test_shader_cases() -> None:
@@ -128,16 +122,13 @@ def test_shader_cases() -> None:
     places = 0
     for case in json.loads(lzma.decompress(CASES.read_bytes())):
         program = Program(case["program"], case["swizzle"], case["entry_point"])
-
-        def trace(case: dict[str, Any] = case, program: Program = program) -> Trace:
-            inputs = np.zeros((16, 4), np.float32)
-            for n, vector in enumerate(case["inputs"]):
-                inputs[n] = [float(one) for one in vector]
-            uniforms = {int(n): [float(one) for one in vector] for n, vector in case["uniforms"].items()}
-            rest = case["bool_uniforms"], case["int_uniforms"], case["initial"]["cond"], case["initial"]["addr"]
-            return trace_vertex(program, inputs, uniforms, *rest)
-
-        places += walk(begun(trace), trace())
+        inputs = np.zeros((16, 4), np.float32)
+        for n, vector in enumerate(case["inputs"]):
+            inputs[n] = [float(one) for one in vector]
+        uniforms = {int(n): [float(one) for one in vector] for n, vector in case["uniforms"].items()}
+        rest = case["bool_uniforms"], case["int_uniforms"], case["initial"]["cond"], case["initial"]["addr"]
+        trace = trace_vertex(program, inputs, uniforms, *rest)
+        places += walk(begun(trace), trace)
     assert places > 2000
 
 

@@ -1,4 +1,4 @@
-"""The language server as a process, used by a client over its streams and over a port."""
+"""The language server, used by a client over its streams and over a port; as a process, too."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_texts_without_errors_have_no_problems() -> None:
             await editor.open(uri, text)
             assert await editor.problems(uri) == []
 
-    talk(work)
+    talk(work, process=True)
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_a_large_text_does_not_hold_up_the_others() -> None:
             "textDocument/references", lsp.ReferenceParams(**editor.at(CODE, "R0"), context=lsp.ReferenceContext(True))
         )
 
-    talk(work)
+    talk(work, process=True)
 
 
 def test_what_is_too_large_is_said_and_not_read() -> None:

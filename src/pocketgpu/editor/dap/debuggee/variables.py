@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -168,6 +168,7 @@ def forms_of(value: Value) -> list[Variable]:
     return [Variable("hex", value.hex, "bits", f"{name} as bits"), *rows]
 
 
+@lru_cache(2048)
 def _vector_of(name: str) -> str:
     """The vector that a register is a component of; itself if it is none."""
     stem, _, letter = name.rpartition(".")

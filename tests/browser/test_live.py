@@ -160,6 +160,28 @@ def test_stand_go_back_and_ask_why(browser: Any, console: str, tmp_path: Path) -
             assert last.screens[name].array.tobytes() == one.array.tobytes()
 
 
+def test_a_recording_that_is_opened_late_does_not_lead_back(browser: Any) -> None:
+    """The program has gone back before the page has opened the recording of the step."""
+    program = DRAWING["Switch"]
+    with opened(browser, program) as page:
+        for count in range(1, 4):
+            press(page, "Step")
+            wait(page, f"s.frame === {count}")
+        held: list[Any] = []
+        page.route("**/api/capture*", held.append)
+        with page.expect_request("**/api/capture*"):
+            press(page, "Step")
+            wait(page, "s.frame === 4")
+        press(page, "Back")
+        wait(page, "s.frame === 3")
+        page.unroute("**/api/capture*")
+        for route in held:
+            route.continue_()
+        app = alone(program, 4)
+        page.locator("header", has_text=f"{app.console.recorded_frame + 1} frames").wait_for()
+        assert page.evaluate("location.hash") == f"#f{alone(program, 3).console.recorded_frame}"
+
+
 def test_record_from_a_frame_on(browser: Any, tmp_path: Path) -> None:
     program = DRAWING["3DS"]
     with opened(browser, program) as page:

@@ -251,6 +251,7 @@ export class LivePanel extends Panel {
       this.screens = new Screens(answer.controls.displays);
     }
     this.failure = null;
+    if (this.status && answer.recording < this.status.recording) this.status = null; // another run of the program
     this.heard(answer);
     await this.updateComplete;
     const host = this.renderRoot.querySelector<HTMLElement>(".screens");
@@ -289,12 +290,14 @@ export class LivePanel extends Panel {
 
   private heard(status: LiveStatus): void {
     const before = this.status;
+    // Pictures are read once the page has painted, so an answer to a command can be newer.
+    if (before && status.recording < before.recording) return;
     this.status = status;
     if (status.recording !== this.seen && status.state !== "running") {
       const first = this.seen === 0;
       this.seen = status.recording;
       // A page that is loaded again has its capture already, and perhaps an address of its own.
-      if (!first) void store.reopen().then(() => show(status.at));
+      if (!first) void store.reopen().then(() => this.showPlace(status.recording));
     } else if (before && before.state !== "running" && status.state !== "running" && before.at !== status.at) {
       show(status.at);
     }
@@ -306,6 +309,11 @@ export class LivePanel extends Panel {
     if (before?.state === status.state && status.state === "running" && now - this.wrote < WRITTEN_MS) return;
     this.wrote = now;
     this.requestUpdate();
+  }
+
+  /** Show where the program stands, unless a newer recording is being opened: that will do it. */
+  private showPlace(recording: number): void {
+    if (this.status && this.seen === recording && this.status.state !== "running") show(this.status.at);
   }
 
   private fail(error: RequestError | null): void {

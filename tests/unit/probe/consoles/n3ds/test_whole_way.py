@@ -3,7 +3,9 @@ Every choice that has a scene and can be asked is told rightly, under every valu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,17 +47,22 @@ def rounds() -> list[dict[str, str]]:
     return [found[0], *filter(None, found[1:])]
 
 
+ROUNDS = rounds()
+
+
 @pytest.fixture(scope="module")
-def cards(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, dict[str, str]]]:
-    """Cards with answers, and the values that each run had: the defaults, then the further values of each choice."""
-    whole = probing.card(tmp_path_factory.mktemp("whole"), ASKED)
-    found = []
-    for number, values in enumerate(rounds()):
-        asked = list(values) or ASKED
-        folder = probing.part(whole, tmp_path_factory.mktemp(f"run{number}"), asked)
-        probing.ran(folder, values)
-        found.append((folder, values))
-    return found
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A card with the files of all choices."""
+    return probing.card(tmp_path_factory.mktemp("whole"), ASKED)
+
+
+@cache
+def ran(whole: Path, number: int) -> Path:
+    """A card with the answers of a run under the values of a round."""
+    values = ROUNDS[number]
+    folder = probing.part(whole, whole.parent / f"run{number}", list(values) or ASKED)
+    probing.ran(folder, values)
+    return folder
 
 
 def wrong(folder: Path, values: dict[str, str], choices: list[str]) -> Iterator[str]:
@@ -66,23 +73,24 @@ def wrong(folder: Path, values: dict[str, str], choices: list[str]) -> Iterator[
             yield f"{name} was {wanted}: {verdict}"
 
 
-@pytest.mark.parametrize("group", sorted({name.partition(".")[0] for name in ASKED}))
-def test_each_value_is_told(cards: list[tuple[Path, dict[str, str]]], group: str) -> None:
-    names = [name for name in ASKED if name.partition(".")[0] == group]
-    tried = 0
-    for folder, values in cards:
-        here = [name for name in names if probing.answer(folder, name).exists()]
-        tried += len(here)
-        assert not list(wrong(folder, values, here))
-    assert tried == sum(len(CHOICES[name].values) for name in names), "every value of every choice"
+def test_every_value_of_every_choice_has_its_run() -> None:
+    tried = Counter(name for values in ROUNDS for name in values or ASKED)
+    assert tried == {name: len(CHOICES[name].values) for name in ASKED}
 
 
-def test_the_answers_show_what_the_console_showed(cards: list[tuple[Path, dict[str, str]]]) -> None:
+@pytest.mark.parametrize("number", range(len(ROUNDS)))
+def test_each_value_is_told(whole: Path, number: int) -> None:
+    """Of the default values, or of one further value of many choices."""
+    folder, values = ran(whole, number), ROUNDS[number]
+    assert not list(wrong(folder, values, list(values) or ASKED))
+
+
+def test_the_answers_show_what_the_console_showed(whole: Path) -> None:
     """An answer is a capture: it replays to the digests that the program computed in C."""
     import pocketgpu
     from pocketgpu.capture import pgc
 
-    folder, _ = cards[0]
+    folder = ran(whole, 0)
     for name in ("test.stencil_write", "transfer.contract", "fill.tail_24"):
         path = probing.answer(folder, name)
         (found,) = pgc.check(pocketgpu.open(path))

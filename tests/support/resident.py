@@ -10,7 +10,7 @@ from pathlib import Path
 
 _GROWTH = 64 << 20
 """Bytes by which a process may have grown until its garbage is collected."""
-_MUCH = 256 << 20
+_MUCH = 96 << 20
 """Bytes by which it may have grown after that until also old objects are looked at again."""
 
 

@@ -1,5 +1,5 @@
 # make demo   set up what running needs and render the shipped sample into build/demo/
-# make test   set up everything, then check style and types and run all tests (WORKERS=3 at a time)
+# make test   set up everything, then check style and types and run all tests
 # make quick  a part of the tests, which takes a minute on two cores and catches most mistakes
 # make lint   style and types only
 # make conformance  which rows of the public register documents are proved by a test, into build/conformance.tsv
@@ -30,11 +30,8 @@ demo: $(VENV)/.ready-run
 	$(BIN)/pocketgpu cache make --seconds 13
 	$(BIN)/pocketgpu demo --out build/demo
 
-# One more than two processors: tests of browsers, programs and clusters wait. Each takes up to 1.5 GB of memory.
-WORKERS ?= 3
-
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n 2
 
 quick: $(VENV)/.ready-test
 	$(BIN)/python -m pytest --quick -n 2

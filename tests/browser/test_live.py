@@ -168,17 +168,16 @@ def test_a_recording_that_is_opened_late_does_not_lead_back(browser: Any) -> Non
             press(page, "Step")
             wait(page, f"s.frame === {count}")
         held: list[Any] = []
-        page.route("**/api/capture*", held.append)
+        page.route("**/api/capture*", lambda route: held.append(route))
         with page.expect_request("**/api/capture*"):
             press(page, "Step")
             wait(page, "s.frame === 4")
         press(page, "Back")
         wait(page, "s.frame === 3")
-        page.unroute("**/api/capture*")
-        for route in held:
-            route.continue_()
-        app = alone(program, 4)
-        page.locator("header", has_text=f"{app.console.recorded_frame + 1} frames").wait_for()
+        with page.expect_response("**/api/capture*") as answered:
+            held[-1].continue_()
+        answered.value.finished()
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate("location.hash") == f"#f{alone(program, 3).console.recorded_frame}"
 
 

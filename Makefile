@@ -146,7 +146,7 @@ $(VENV)/.ready-run: requirements/run.txt requirements/build.txt pyproject.toml |
 	@echo "installing what running needs into $(VENV)"
 	@$(PIP) install -r requirements/run.txt
 	@PIP_CONSTRAINT=requirements/build.txt $(PIP) install --no-deps --editable .
-	@$(BIN)/python -m compileall -q src/pocketgpu  # as pip does: commands start in half the time where Python writes none
+	@$(BIN)/python -m compileall -q src/pocketgpu  # as pip does; else each start may compile all modules
 	@touch $@
 
 $(VENV)/.ready-test: requirements/test.txt $(VENV)/.ready-run

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _STEPS = slice(CONTROL.SHADER_STEPS, CONTROL.SHADER_STEPS_LOW + 4)
-"""Bytes of the control area that count what the interpreter of shaders ran in the last submission."""
+"""Bytes of the control area that count the steps of the shader interpreter in the last submission, as two words."""
 
 
 def _areas(layout: WorkLayout) -> list[tuple[int, int]]:

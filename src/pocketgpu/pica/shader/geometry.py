@@ -95,7 +95,7 @@ def geometry_interpreter(
     *, own_uniforms: bool, control: int, area: int, rules: Rules = DEFAULT_RULES,
 ) -> None:  # fmt: skip
     """As `geometry_program`, for the program in the packet's vertex unit registers and banks."""
-    k.hurry()  # half the time to make it, and as fast
+    k.hurry()  # as other interpreters
     bank = lambda name: k.to_i64(k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX[name])))
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     code, descriptors, entry = bank("vs_code"), bank("vs_opdescs"), live("VSH_ENTRYPOINT.entry")

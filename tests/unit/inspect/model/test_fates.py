@@ -105,8 +105,8 @@ def test_a_box_larger_than_a_strip_is_counted_whole() -> None:
 # -- samples ----------------------------------------------------------------------------------------------------------
 def test_fates_are_those_of_the_funnel(run: Inspection, funnels: list[tuple[Event, Funnel]]) -> None:
     judged = set()
-    for event, why in funnels:
-        vertices = run.seek(event.address).vertices
+    for event, every in funnels:
+        vertices, why = run.seek(event.address).vertices, run.why(event.address)
         assert isinstance(why, Funnel)
         fates, stages = vertices.fates, {stage.name: stage for stage in why.stages}
         assert fates is not None and len(fates) == len(vertices.triangles)
@@ -115,6 +115,7 @@ def test_fates_are_those_of_the_funnel(run: Inspection, funnels: list[tuple[Even
         kept = sum(fates.counts().get(name, 0) for name in ("drawn", "clipped"))
         whole = fates.counts().get("drawn", 0)
         last = stages["triangles to draw" if "triangles to draw" in stages else "shapes"]
+        assert last in every.stages, "counting every fragment changes nothing of the primitives"
         # Clipping may leave something without a shape, or make several.
         assert whole <= last.passed and (kept == last.passed or "clipped" in fates.counts())
     assert {"drawn", "clipped", "culled"} <= judged

@@ -385,7 +385,6 @@ CASES = [
 
 
 @cache
-@cache
 def findings(made: Made) -> dict[str, list[str]]:
     """What all rules say of a scene, by rule."""
     found: dict[str, list[str]] = {}

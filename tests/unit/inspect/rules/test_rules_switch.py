@@ -127,7 +127,6 @@ CASES = [
 
 
 @cache
-@cache
 def findings(scene: Callable[[], Scene]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in check(scene().capture()).findings:

@@ -60,7 +60,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(whole: Path, number: int) -> Path:
     """A card with the answers of a run under the values of a round."""
     values = ROUNDS[number]
-    folder = probing.part(whole, whole.parent / f"run{number}", list(values) or ASKED)
+    folder = probing.part(whole, whole.with_name(f"{whole.name}-run{number}"), list(values) or ASKED)
     probing.ran(folder, values)
     return folder
 

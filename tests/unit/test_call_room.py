@@ -47,7 +47,7 @@ def test_no_call_maps_memory_again_and_again() -> None:
     assert most(with_room) < CALLS // 4
 
 
-@pytest.mark.skipif(sys.platform != "linux" or sys.version_info >= (3, 14), reason="known of CPython 3.11 to 3.13 on Linux")
+@pytest.mark.skipif(sys.platform != "linux" or sys.version_info >= (3, 14), reason="known of 3.11 to 3.13 on Linux")
 def test_without_room_there_is_a_depth_where_each_call_does() -> None:
     assert most(lambda function: function()) >= CALLS
 

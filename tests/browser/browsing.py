@@ -1,4 +1,8 @@
-"""A browser for tests of the page: Chromium of the system, driven by playwright. Without them tests are skipped."""
+"""A browser for tests of the page: Chromium of the system, driven by playwright. Without them tests are skipped.
+
+Debian's `chromium-headless-shell` is the same browser without the windows around a page, and takes a third less of the
+processor. It is taken where it is installed.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +48,12 @@ def missing() -> str:
     return ""
 
 
-def _chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+WINDOWLESS = ("chromium-headless-shell",)
+BROWSERS = ("chromium", "chromium-browser")
+
+
+def _chromium(names: Iterable[str] = (*WINDOWLESS, *BROWSERS)) -> str | None:
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 class Browser:
@@ -114,12 +122,12 @@ class Page:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """A browser without windows."""
+def chromium(names: Iterable[str] = (*WINDOWLESS, *BROWSERS)) -> Iterator[Browser]:
+    """A browser that shows no windows: the first of these programs that is installed."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=_chromium(), args=list(ARGUMENTS))
+        browser = play.chromium.launch(executable_path=_chromium(names), args=list(ARGUMENTS))
         try:
             yield Browser(browser)
         finally:

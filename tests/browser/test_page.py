@@ -215,19 +215,19 @@ def test_all_by_keyboard(watched: Watched, fake: Fake) -> None:
     keys.press("Home")
     wait_at(page, "f0")
     keys.press("g")
-    keys.type("scene.pgc#f0/d5")
+    keys.type("scene.pgc#f0/d4")
     keys.press("Enter")
-    wait_at(page, "f0/d5")
+    wait_at(page, "f0/d4")
     keys.press("F2")
     page.locator("pg-canvas:focus").wait_for()
-    picture_is(page, picture({"at": "f0/d5"}))
+    picture_is(page, picture({"at": "f0/d4"}))
     keys.press("ArrowRight")
     keys.press("Enter")
-    wait_at(page, f"f0/d5/px21,{HEIGHT - 1 - 12}")
+    wait_at(page, f"f0/d4/px21,{HEIGHT - 1 - 12}")
     keys.press("/")
     page.locator("pg-events .filter:focus").wait_for()
     keys.type("jk")
-    assert at(page) == f"f0/d5/px21,{HEIGHT - 1 - 12}"
+    assert at(page) == f"f0/d4/px21,{HEIGHT - 1 - 12}"
 
 
 def test_j_goes_into_the_next_frame(watched: Watched, fake: Fake) -> None:

@@ -105,10 +105,10 @@ class _PngFile(BytesIO):
     name = "picture.png"
 
 
-def png_bytes(image: Image, *, optimize: bool = False) -> bytes:
-    """The bytes of a PNG file of a Pillow image. optimize: make it small, even if that takes longer."""
+def png_bytes(image: Image) -> bytes:
+    """The bytes of a PNG file of a Pillow image."""
     file = _PngFile()
-    image.save(file, optimize=optimize)
+    image.save(file)
     return file.getvalue()
 
 

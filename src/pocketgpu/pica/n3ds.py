@@ -126,9 +126,7 @@ class N3DS(Observed[Observer]):
         self.memory = memory or GuestMemory(fcram)
         self._how: dict[str, Any] = {"evaluator": evaluator, "threads": threads, "tier": tier, "timing": timing}
         # Render targets are there, and nearly every program clears some at once.
-        video = self.memory.offset_of(VRAM.base, VRAM.size) or 0
-        self.memory.prefer_large_pages(video, VRAM.size)
-        self.memory.populate(video, VRAM.size)
+        self.memory.prefer_large_pages(self.memory.offset_of(VRAM.base, VRAM.size) or 0, VRAM.size)
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)

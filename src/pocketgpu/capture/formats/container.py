@@ -24,6 +24,12 @@ from pocketgpu.wording import counted
 LIMIT = 2 << 30
 """The most bytes of an unpacked capture."""
 
+PRESET: int = 6 | lzma.PRESET_EXTREME
+"""Of xz, for files that are written."""
+
+LEVEL = 19
+"""Of Zstandard, for files that are written."""
+
 STDIN = "-"
 """The path that stands for the standard input."""
 
@@ -208,9 +214,9 @@ def _unread(name: str) -> str:
 def pack(plain: bytes, packing: str) -> bytes:
     """`plain` in the compression "xz", "zstd" or "gzip" ("": unchanged), without a date."""
     if packing == "xz":
-        return lzma.compress(plain, preset=6 | lzma.PRESET_EXTREME)
+        return lzma.compress(plain, preset=PRESET)
     if packing == "zstd":
-        return zstandard.ZstdCompressor(level=19, write_checksum=True).compress(plain)
+        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(plain)
     if packing == "gzip":
         import gzip
 

@@ -7,6 +7,7 @@ engines (which words have an effect in Python).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,12 @@ def block_of(file: int) -> MethodBlock | None:
 
 
 def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
-    """The code of each word before any engine has registered effects, as (files, words)."""
+    """The code of each word before any engine has registered effects, as (files, words). It can't be written."""
+    return _code_table(choices["mme.shadow_exempt"] == "low-words")
+
+
+@cache  # each machine starts with it, and it takes most of the time in which one is made
+def _code_table(low_exempt: bool) -> NDArray[np.uint8]:
     table = np.full((FILES, FILE_WORDS), CODE["unknown"], np.uint8)
     for file in range(FILES):
         block = block_of(file)
@@ -73,11 +79,12 @@ def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
                 if word < HOST_WORDS and file != HOST_FILE:
                     continue
                 stored = code
-                exempt = word < FIRST_TRACKED and choices["mme.shadow_exempt"] == "low-words"
+                exempt = word < FIRST_TRACKED and low_exempt
                 if code == "plain" and file < FRONT_END_FILES and not exempt:
                     stored = "tracked"
                 table[file, word] = CODE[stored]
     table[OTHER_FILE] = CODE["ignored"]
+    table.flags.writeable = False
     return table
 
 

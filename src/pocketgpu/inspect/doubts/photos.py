@@ -138,7 +138,7 @@ class Photo:
         levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.uint8)
         every = max(1, self.photo.size // (3 * _SAMPLES))
         # All channels are counted at once: each has its own range of levels.
-        numbers = levels + LEVELS * np.arange(3)
+        numbers: NDArray[np.intp] = levels + LEVELS * np.arange(3)
         # One pass adds up a photo's levels and counts its pixels: both are whole numbers, which a float64 has room for.
         photo = self.photo[::every].astype(np.float64) + _ONE
         # Where a picture has one colour all around, it has the same levels at all places: those pixels are added up
@@ -152,13 +152,15 @@ class Photo:
                 return numbers[self._part(shift)][::every].ravel()
         else:
             still = numbers[self._part((0, 0))][::every][~moves]
-            same = np.bincount(still, weights=photo[~moves], minlength=3 * LEVELS)
+            same += np.bincount(still, weights=photo[~moves], minlength=3 * LEVELS)
             moving = photo[moves]
+            flat = numbers.ravel()
             places = np.arange(numbers.size).reshape(numbers.shape)[self._part((0, 0))][::every][moves]
             row = 3 * self._size[1]
 
             def at(shift: tuple[int, int]) -> NDArray[np.intp]:
-                return numbers.ravel()[places + (shift[0] * row + 3 * shift[1])]
+                found: NDArray[np.intp] = flat[places + (shift[0] * row + 3 * shift[1])]
+                return found
 
         def explained(shift: tuple[int, int]) -> float:
             sums = same + np.bincount(at(shift), weights=moving, minlength=3 * LEVELS)

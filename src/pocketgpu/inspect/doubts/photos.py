@@ -135,27 +135,59 @@ class Photo:
 
     def _shift(self, blurred: Floats) -> tuple[int, int]:
         """The place at which a picture's levels say the most about those of the photo, whatever the curve."""
-        # All channels are counted at once: each has its own range of levels.
-        levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.intp) + LEVELS * np.arange(3)
+        levels = np.clip(np.rint(blurred), 0, LEVELS - 1).astype(np.uint8)
         every = max(1, self.photo.size // (3 * _SAMPLES))
+        # All channels are counted at once: each has its own range of levels.
+        numbers: NDArray[np.intp] = levels + LEVELS * np.arange(3)
         # One pass adds up a photo's levels and counts its pixels: both are whole numbers, which a float64 has room for.
-        photo = self.photo[::every].astype(np.float64).ravel() + _ONE
+        photo = self.photo[::every].astype(np.float64) + _ONE
+        # Where a picture has one colour all around, it has the same levels at all places: those pixels are added up
+        # once. Many pictures are mostly such areas.
+        moves = self._moves(levels, every)
+        same = np.zeros(3 * LEVELS)
+        if 2 * np.count_nonzero(moves) > moves.size:
+            moving = photo.ravel()
+
+            def at(shift: tuple[int, int]) -> NDArray[np.intp]:
+                return numbers[self._part(shift)][::every].ravel()
+        else:
+            still = numbers[self._part((0, 0))][::every][~moves]
+            same += np.bincount(still, weights=photo[~moves], minlength=3 * LEVELS)
+            moving = photo[moves]
+            flat = numbers.ravel()
+            places = np.arange(numbers.size).reshape(numbers.shape)[self._part((0, 0))][::every][moves]
+            row = 3 * self._size[1]
+
+            def at(shift: tuple[int, int]) -> NDArray[np.intp]:
+                found: NDArray[np.intp] = flat[places + (shift[0] * row + 3 * shift[1])]
+                return found
 
         def explained(shift: tuple[int, int]) -> float:
-            places = levels[self._part(shift)][::every].ravel()
-            counts, sums = np.divmod(np.bincount(places, weights=photo, minlength=3 * LEVELS), _ONE)
+            sums = same + np.bincount(at(shift), weights=moving, minlength=3 * LEVELS)
+            counts, sums = np.divmod(sums, _ONE)
             return float((sums**2 / np.maximum(counts, 1)).sum())
 
         return max(self._shifts, key=explained)
+
+    def _moves(self, levels: Pixels, every: int) -> NDArray[np.bool_]:
+        """Which values of every so many rows, without the borders, are another one at some place."""
+        (height, width), (high, wide) = self._size, self._reach
+        low = most = levels[: height - 2 * high : every]
+        for down in range(1, 2 * high + 1):
+            rows = levels[down : height - 2 * high + down : every]
+            low, most = np.minimum(low, rows), np.maximum(most, rows)
+        columns = [slice(right, width - 2 * wide + right) for right in range(2 * wide + 1)]
+        least, largest = low[:, columns[0]], most[:, columns[0]]
+        for part in columns[1:]:
+            least, largest = np.minimum(least, low[:, part]), np.maximum(largest, most[:, part])
+        found: NDArray[np.bool_] = least != largest
+        return found
 
     def _model(self, picture: Pixels, sigma: float, shift: tuple[int, int]) -> Floats:
         return self._curved(self._cut(blur(picture[..., :3].astype(np.float32), sigma), shift))
 
     def _curved(self, blurred: Floats) -> Floats:
-        model = np.empty_like(blurred)
-        for channel in range(3):
-            model[..., channel] = curve(blurred[..., channel], self.photo[..., channel])
-        return model
+        return curves(blurred, self.photo)
 
     def is_cut(self, shown: Hypothesis) -> bool:
         """Whether it is cut to the screen well enough, if it shows this picture."""
@@ -221,19 +253,27 @@ def blur(picture: Floats, sigma: float) -> Floats:
         padded = np.pad(picture, around, mode="edge")
         size = picture.shape[axis]
         moved = (padded[at : at + size] if axis == 0 else padded[:, at : at + size] for at in range(len(kernel)))
-        picture = sum(weight * part for weight, part in zip(kernel, moved, strict=True))
+        # In one array: each new one costs as much as the sum.
+        blurred, part = np.zeros_like(picture), np.empty_like(picture)
+        for weight, one in zip(kernel, moved, strict=True):
+            blurred += np.multiply(one, weight, out=part)
+        picture = blurred
     return picture
 
 
-def curve(picture: Floats, photo: Floats) -> Floats:
-    """What a channel of a photo would be under the rising curve that fits a picture's channel best."""
-    levels = np.clip(np.rint(picture), 0, LEVELS - 1).astype(np.int64)
-    counts = np.bincount(levels.ravel(), minlength=LEVELS)
-    sums = np.bincount(levels.ravel(), weights=(photo - STEEP * picture).ravel(), minlength=LEVELS)
-    known = np.flatnonzero(counts)
-    rising = np.zeros(LEVELS)
-    rising[known] = pooled(sums[known] / counts[known], counts[known])
-    found: Floats = (rising[levels] + STEEP * picture).astype(np.float32)
+def curves(picture: Floats, photo: Floats) -> Floats:
+    """What a photo, (height, width, channels), would be under the rising curves that fit a picture's channels best."""
+    channels = picture.shape[-1]
+    # All channels are counted at once: each has its own range of levels.
+    levels = np.clip(np.rint(picture), 0, LEVELS - 1).astype(np.intp) + LEVELS * np.arange(channels)
+    counts = np.bincount(levels.ravel(), minlength=channels * LEVELS)
+    rest = STEEP * picture
+    sums = np.bincount(levels.ravel(), weights=(photo - rest).ravel(), minlength=channels * LEVELS)
+    rising = np.zeros(channels * LEVELS)
+    for start in range(0, channels * LEVELS, LEVELS):
+        known = start + np.flatnonzero(counts[start : start + LEVELS])
+        rising[known] = pooled(sums[known] / counts[known], counts[known])
+    found: Floats = (rising[levels] + rest).astype(np.float32)
     return found
 
 

@@ -107,7 +107,7 @@ def _terms(name: str) -> Terms:
 
 def _lane(value: Any) -> Any:
     """The value of lane 0."""
-    return value if np.ndim(value) == 0 else value[0]
+    return value[0] if isinstance(value, np.ndarray) and value.ndim else value
 
 
 def _word(value: LaneValue) -> int:

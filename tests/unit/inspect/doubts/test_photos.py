@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.doubts import CaptureDoubts, PhotoAgreement, doubts
 from pocketgpu.inspect.doubts.expected import Expected
-from pocketgpu.inspect.doubts.photos import CLEAR, Photo, Photos, blur, curve, fitted, pooled, spread
+from pocketgpu.inspect.doubts.photos import CLEAR, Photo, Photos, blur, curves, fitted, pooled, spread
 
 Pixels = NDArray[np.uint8]
 
@@ -35,10 +36,11 @@ def photo_of(picture: Pixels, seed: int) -> Pixels:
     image = Image.fromarray(np.ascontiguousarray(picture[..., :3]))
     image = image.resize((int(image.width * scale), int(image.height * scale)), Image.Resampling.BILINEAR)
     image = image.filter(ImageFilter.GaussianBlur(float(chance.choice([0.0, 0.4, 0.8])) * scale))
-    levels = np.asarray(image).astype(np.float64) / 255
-    levels = chance.uniform(0.6, 0.95) * levels ** chance.uniform(0.7, 1.5) + chance.uniform(0, 0.05)
-    noisy = 255 * levels + chance.normal(0, chance.uniform(0.5, 4), levels.shape)
-    shot = np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
+    levels = np.arange(256) / 255
+    levels = 255 * (chance.uniform(0.6, 0.95) * levels ** chance.uniform(0.7, 1.5) + chance.uniform(0, 0.05))
+    noisy = levels[np.asarray(image)]
+    noisy += chance.normal(0, chance.uniform(0.5, 4), noisy.shape)
+    shot = np.clip(np.rint(noisy, out=noisy), 0, 255, out=noisy).astype(np.uint8)
     if quality := int(chance.choice([0, 85, 95])):
         file = io.BytesIO()
         Image.fromarray(shot).save(file, "JPEG", quality=quality)
@@ -216,9 +218,44 @@ def test_photos_get_the_size_of_the_screen() -> None:
 def test_curves_rise() -> None:
     """A picture that a photo shows reversed is not taken up by a curve; one with another contrast is, exactly."""
     ramp = np.tile(np.arange(256, dtype=np.float32), (8, 1))
-    assert np.abs(curve(ramp, 40 + 0.5 * ramp) - (40 + 0.5 * ramp)).max() < 0.01
-    assert np.all(np.diff(curve(ramp, 255 - ramp)[0]) >= 0.09)
+    photo = np.stack([40 + 0.5 * ramp, 255 - ramp], axis=-1)
+    found = curves(np.stack([ramp, ramp], axis=-1), photo)
+    assert np.abs(found - photo)[..., 0].max() < 0.01
+    assert np.all(np.diff(found[0, :, 1]) >= 0.09)
     assert pooled(np.array([1.0, 3.0, 2.0, 4.0]), np.array([1, 1, 3, 1])).tolist() == [1.0, 2.25, 2.25, 4.0]
+
+
+def nearest_place(photo: Pixels, picture: Pixels) -> tuple[int, int]:
+    """Where the means of each level of the picture say most of the photo; of equal places the nearest one."""
+    cut = photo[3:-3, 3:-3]
+    every = max(1, cut.size // 150_000)
+
+    def explained(shift: tuple[int, int]) -> float:
+        moved = np.roll(picture, (-shift[0], -shift[1]), axis=(0, 1))[3:-3, 3:-3]
+        found = 0.0
+        for channel in range(3):
+            one, other = moved[::every, :, channel].ravel(), cut[::every, :, channel].ravel()
+            sums = np.bincount(one, weights=other, minlength=256)
+            found += float((sums**2 / np.maximum(np.bincount(one, minlength=256), 1)).sum())
+        return found
+
+    places = product(range(-3, 4), range(-3, 4))
+    return max(sorted(places, key=lambda one: (abs(one[0]) + abs(one[1]), one)), key=explained)
+
+
+@pytest.mark.parametrize("size", [(240, 400), (720, 1280), (100, 30)])
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_place_is_that_of_a_slow_search(size: tuple[int, int], busy: bool) -> None:
+    """A picture with large areas of one colour, or with none; large ones are looked at in some rows only."""
+    picture = np.full((*size, 3), (30, 40, 60), np.uint8)
+    picture[size[0] // 3 : size[0] // 2, size[1] // 4 : size[1] // 2] = 200
+    if busy:
+        picture = np.random.default_rng(7).integers(0, 256, picture.shape).astype(np.uint8)
+    for down, right in ((0, 0), (2, -1), (-3, 3)):
+        photo = np.roll(picture, (-down, -right), axis=(0, 1)) // 2
+        found = Photo(photo).fit(picture).shift
+        assert found == nearest_place(photo, picture)
+        assert found[1] == right and (found[0] == down or size == (720, 1280))
 
 
 def test_blur_keeps_the_sum_and_finds_itself() -> None:

@@ -116,45 +116,54 @@ LOW = MAPPED.replace(b"\x80\x80\x80\x80\x50", b"\x80\x80\x04")
 """The same at 0x10000."""
 
 
-@pytest.mark.parametrize(
-    ("records", "reason"),
-    [
-        (b"", "no file for a probe"),
-        (about(probe="2"), "no file for a probe"),
-        (PROBE + MAPPED, "a mapping is outside of the file's addresses: 500000000"),
-        (PROBE + SPACE + MAPPED + MAPPED, "two mappings have the same number: 1"),
-        (PROBE + SPACE + bytes([F.UNMAP, 7]), "a mapping ends that did not begin: 7"),
-        (PROBE + about(probe_space="500000000 20000 8000"), "no whole pages"),
-        (PROBE + about(probe_space="500000000 20000"), "too few numbers"),
-        (PROBE + about(probe_memory="FFFFFFFFFF 2"), "leaves the address space"),
-        (PROBE + SPACE + about(probe_memory="500000000 4"), "memory is to be read that is not mapped: 500000000"),
-        (PROBE + SPACE + about(probe_memory="50000FFFE 4") + MAPPED, "to be read that is not mapped: 500010000"),
-        (PROBE + about(probe_syncpoint="8"), "a syncpoint has no value"),
-        (PROBE + about(probe_syncpoint=", ".join(["8 0"] * 9)), "too many syncpoints"),
-        (PROBE + about(probe_relocate="0n0"), "no known syncpoint"),
-        (PROBE + about(probe_relocate="?150n0"), "the list of words has other letters"),
-        (PROBE + about(probe_memory="?0 1"), "a list of ranges has other letters"),
-        (PROBE + SPACE + about(probe_memory="500000000 4 x"), "a list of ranges has other letters"),
-        (PROBE + about(probe_syncpoint="8 0; 9 0"), "the list of syncpoints has other letters"),
-        (PROBE + about(probe_syncpoint="8 0", probe_relocate="0n0"), "a word lies outside of the file: 0"),
-        (PROBE + SPACE + about(probe_syncpoint="8 0", probe_relocate="0x0") + MAPPED, "a word is of an unknown kind"),
-        (PROBE + SPACE + MAPPED + bytes([F.STORE, 2, 1, 0, 0, 1, 0, 1, 5]), "other numbers than it may have"),
-        (PROBE + SPACE + MAPPED + bytes([F.STORE, 1, 2, 0, 0, 1, 0, 1, 5]), "a store is outside of memory: 2"),
-        (PROBE + SPACE + MAPPED + bytes([F.STORE, 0, 0, 0, 0, 1, 0, 1, 5]), "a store is where nothing is mapped: 0"),
-        (PROBE + SPACE + MAPPED + bytes([F.STORE, 1, 1, 0, 0, 2, 0, 1, 5, 1]), "other numbers than it may have"),
-        (PROBE + bytes([F.SUBMIT, 0, 3]) + bytes(8), "other numbers than it may have"),
-        (PROBE + bytes([F.SUBMIT, 0, 0x81, 8]) + bytes(8 * 0x401), "a submission has too many entries: 401"),
-        (PROBE + bytes([F.STATE, 64, 0, 0, 0, 0]), "state of channels cannot be set"),
-        (PROBE + bytes([F.LOAD]), "a record that a Switch does not have"),
-        (PROBE + SPACE + MAPPED.replace(b"\x80\x80\x04", b"\x80\x80\x01"), "finished"),
-        (PROBE + about(probe_space="10000 10000 1000") + LOW, "the system refused the addresses of the file with 4"),
-    ],
-)
-def test_what_is_wrong_is_told(card: Path, records: bytes, reason: str) -> None:
-    coverage = bytes([F.COVERAGE, 0])
-    (card / FOLDER / "one.pgc").write_bytes(with_checksums(records + coverage))
+WRONG = [
+    (b"", "no file for a probe"),
+    (about(probe="2"), "no file for a probe"),
+    (PROBE + MAPPED, "a mapping is outside of the file's addresses: 500000000"),
+    (PROBE + SPACE + MAPPED + MAPPED, "two mappings have the same number: 1"),
+    (PROBE + SPACE + bytes([F.UNMAP, 7]), "a mapping ends that did not begin: 7"),
+    (PROBE + about(probe_space="500000000 20000 8000"), "no whole pages"),
+    (PROBE + about(probe_space="500000000 20000"), "too few numbers"),
+    (PROBE + about(probe_memory="FFFFFFFFFF 2"), "leaves the address space"),
+    (PROBE + SPACE + about(probe_memory="500000000 4"), "memory is to be read that is not mapped: 500000000"),
+    (PROBE + SPACE + about(probe_memory="50000FFFE 4") + MAPPED, "to be read that is not mapped: 500010000"),
+    (PROBE + about(probe_syncpoint="8"), "a syncpoint has no value"),
+    (PROBE + about(probe_syncpoint=", ".join(["8 0"] * 9)), "too many syncpoints"),
+    (PROBE + about(probe_relocate="0n0"), "no known syncpoint"),
+    (PROBE + about(probe_relocate="?150n0"), "the list of words has other letters"),
+    (PROBE + about(probe_memory="?0 1"), "a list of ranges has other letters"),
+    (PROBE + SPACE + about(probe_memory="500000000 4 x"), "a list of ranges has other letters"),
+    (PROBE + about(probe_syncpoint="8 0; 9 0"), "the list of syncpoints has other letters"),
+    (PROBE + about(probe_syncpoint="8 0", probe_relocate="0n0"), "a word lies outside of the file: 0"),
+    (PROBE + SPACE + about(probe_syncpoint="8 0", probe_relocate="0x0") + MAPPED, "a word is of an unknown kind"),
+    (PROBE + SPACE + MAPPED + bytes([F.STORE, 2, 1, 0, 0, 1, 0, 1, 5]), "other numbers than it may have"),
+    (PROBE + SPACE + MAPPED + bytes([F.STORE, 1, 2, 0, 0, 1, 0, 1, 5]), "a store is outside of memory: 2"),
+    (PROBE + SPACE + MAPPED + bytes([F.STORE, 0, 0, 0, 0, 1, 0, 1, 5]), "a store is where nothing is mapped: 0"),
+    (PROBE + SPACE + MAPPED + bytes([F.STORE, 1, 1, 0, 0, 2, 0, 1, 5, 1]), "other numbers than it may have"),
+    (PROBE + bytes([F.SUBMIT, 0, 3]) + bytes(8), "other numbers than it may have"),
+    (PROBE + bytes([F.SUBMIT, 0, 0x81, 8]) + bytes(8 * 0x401), "a submission has too many entries: 401"),
+    (PROBE + bytes([F.STATE, 64, 0, 0, 0, 0]), "state of channels cannot be set"),
+    (PROBE + bytes([F.LOAD]), "a record that a Switch does not have"),
+    (PROBE + SPACE + MAPPED.replace(b"\x80\x80\x04", b"\x80\x80\x01"), "finished"),
+    (PROBE + about(probe_space="10000 10000 1000") + LOW, "the system refused the addresses of the file with 4"),
+]
+"""Records of a file, and what the program says of it."""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """How the answers to all these files end: the program runs the files of a card one after the other."""
+    card = tmp_path_factory.mktemp("wrong")
+    (card / FOLDER).mkdir()
+    for number, (records, _) in enumerate(WRONG):
+        (card / FOLDER / f"wrong{number}.pgc").write_bytes(with_checksums(records + bytes([F.COVERAGE, 0])))
     ended(card)
-    assert reason in ends(card)["one"]
+    return ends(card)
+
+
+@pytest.mark.parametrize(("number", "reason"), [(n, reason) for n, (_, reason) in enumerate(WRONG)])
+def test_what_is_wrong_is_told(told: dict[str, str], number: int, reason: str) -> None:
+    assert reason in told[f"wrong{number}"]
 
 
 def test_words_of_syncpoints_may_be_anywhere(card: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,11 +23,15 @@ ROOT = Path(__file__).resolve().parents[2]
 GUESTS = ROOT / "tests/guests"
 DRAWING = {"3DS": "n3ds/scene.elf", "Switch": "switch/framebuffer.nro"}
 PANEL = "document.querySelector('pg-live')"
-CANVASES = """() => Object.fromEntries(document.querySelector("pg-live").screens.canvases.map((canvas) => [
-    canvas.dataset.screen,
-    [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data].filter((_, at) => at % 4 < 3),
-]))"""
-"""Red, green, blue of each screen's canvas."""
+CANVASES = """async () => Object.fromEntries(await Promise.all(
+    document.querySelector("pg-live").screens.canvases.map(async (canvas) => {
+        const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const digest = await crypto.subtle.digest("SHA-256", data.filter((_, at) => at % 4 < 3));
+        const text = [...new Uint8Array(digest)].map(byte => byte.toString(16).padStart(2, "0")).join("");
+        return [canvas.dataset.screen, `${canvas.width}x${canvas.height} ${text}`];
+    })))"""
+"""The size of each screen's canvas and a digest of its red, green and blue: as lists of numbers, pictures take the
+driver of the browser seconds."""
 
 
 @contextmanager
@@ -63,7 +68,9 @@ def wait_text(page: Any, text: str) -> None:
 
 def shows(page: Any, app: App) -> None:
     """The canvases have the pictures of an app."""
-    wanted = {name: one.array.reshape(-1).tolist() for name, one in app.screens.items()}
+    wanted = {
+        name: f"{one.width}x{one.height} {sha256(one.array.tobytes()).hexdigest()}" for name, one in app.screens.items()
+    }
     found = page.evaluate(CANVASES)
     assert {name: found[name] for name in wanted if name in found} == {
         name: one for name, one in wanted.items() if name in app.console.screen_names

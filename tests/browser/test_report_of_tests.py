@@ -97,7 +97,8 @@ def test_pictures_that_are_not_as_expected(browser: Browser, tmp_path: Path, con
 def test_a_run_of_pytest(browser: Browser, tmp_path: Path, console: str) -> None:
     name = golden(tmp_path, console)
     (tmp_path / "test_pictures.py").write_text(TESTS.format(capture=sample(console), golden=name))
-    done = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(tmp_path))
+    without = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
+    done = run(tmp_path, "pytest", "-q", *without, "-c", os.devnull, "--rootdir", str(tmp_path))
     assert done.returncode == 1 and "report: pocketgpu-report/index.html" in done.stdout, done.stdout + done.stderr
     with watching(browser) as watched:
         watched.spoil()

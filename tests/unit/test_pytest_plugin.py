@@ -23,6 +23,8 @@ from pocketgpu.pytest_plugin import AssertFrame, Picture, Render, Replays
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+WITHOUT = [word for name in ("cacheprovider", "hypothesispytest", "anyio") for word in ("-p", f"no:{name}")]
+"""Plugins of others that no project here needs: to load them takes a quarter of a run."""
 COLOURS = [0x112233, 0x445566, 0x778899]
 
 
@@ -46,7 +48,7 @@ def run(project: Path) -> Run:
     def start(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "POCKETGPU_UP"))}
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", *words],
+            [sys.executable, "-m", "pytest", *WITHOUT, "--color=no", *words],
             cwd=project,
             env={**clean, "PYTHONPATH": str(ROOT / "src"), **environment},
             stdin=subprocess.DEVNULL,

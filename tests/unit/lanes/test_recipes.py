@@ -39,6 +39,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def before(tree: Path) -> str:
+    """The recipe by the copy as it is; each test leaves it so."""
+    return recipe(tree)
+
+
 @pytest.mark.parametrize(
     ("name", "matters"),
     [
@@ -46,8 +52,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("maxwell/sass/semantics/__init__.py", False), ("cli/app.py", False), ("py.typed", False), ("notes.txt", False),
     ],
 )  # fmt: skip
-def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tree: Path) -> None:
-    before = recipe(tree)
+def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tree: Path, before: str) -> None:
     assert len(before) == 40
     path = tree / "pocketgpu" / name
     kept = path.read_bytes() if path.exists() else None
@@ -62,8 +67,7 @@ def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tr
     assert recipe(tree) == before
 
 
-def test_a_change_of_the_same_size_and_the_place_of_the_package(tree: Path, tmp_path: Path) -> None:
-    before = recipe(tree)
+def test_a_change_of_the_same_size_and_the_place_of_the_package(tree: Path, before: str, tmp_path: Path) -> None:
     path = tree / "pocketgpu" / "wording.py"
     kept, about = path.read_text(), path.stat()
     path.write_text(kept.replace("Phrases", "phrases", 1))

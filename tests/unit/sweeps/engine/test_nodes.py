@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,7 @@ def test_a_scheduler_that_does_not_come_back(
     import dask
 
     monkeypatch.setattr(clusters, "AGAIN", 0.5)
+    monkeypatch.setattr(clusters, "PATIENCE", 2.0)  # so long Dask itself looks for a scheduler that is gone
     scheduler = nodes.scheduler()
     worker = nodes.worker()
     out = tmp_path / "out"
@@ -146,9 +148,19 @@ def test_a_cluster_without_workers_is_said(nodes: Nodes, tmp_path: Path, monkeyp
         rows = iter(found)
         arrived = [next(rows)]
         nodes.processes[-1].kill()  # in mid-sweep
-        threading.Timer(4, nodes.worker).start()
+        another = threading.Thread(target=worker_when, args=(nodes, said, len(said)))
+        another.start()
         arrived += rows
+        another.join()
     assert [row.state for row in arrived] == ["done"] * 2 and len(said) >= 1
+
+
+def worker_when(nodes: Nodes, said: pytest.WarningsRecorder, count: int) -> None:
+    """Start a worker when more is said than before, or after a while: what was said at the start is not said twice."""
+    end = time.monotonic() + 4
+    while len(said) == count and time.monotonic() < end:
+        time.sleep(0.05)
+    nodes.worker()
 
 
 SOON = "from pocketgpu.sweeps.engine import dispatch\ndispatch.SILENT = 0.5\n"

@@ -22,6 +22,10 @@ FIGURE = "application/vnd.plotly.v1+json"
 VIEWER = "viewer"
 """The tag of cells that show the viewer's widget, which needs its built page."""
 
+QUICKLY = "import sys; sys.modules.setdefault('rfc3987_syntax', None)"
+"""What a kernel runs first: as in tests/conftest.py, jsonschema makes no parsers of formats that nobody uses. Plotly
+imports it when it shows a figure."""
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -72,7 +76,9 @@ def run(name: str, folder: Path, viewer: bool) -> Outputs:
     found = notebook(name)
     skipped = "" if viewer else VIEWER
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(found, timeout=300, resources=resources, skip_cells_with_tag=skipped).execute()
+    client = NotebookClient(found, timeout=300, resources=resources, skip_cells_with_tag=skipped)
+    client.extra_arguments = [f"--IPKernelApp.exec_lines={QUICKLY}"]
+    client.execute()
     return Outputs({cell.id: cell.outputs for cell in found.cells if cell.cell_type == "code"})
 
 

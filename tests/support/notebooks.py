@@ -23,8 +23,8 @@ VIEWER = "viewer"
 """The tag of cells that show the viewer's widget, which needs its built page."""
 
 QUICKLY = "import sys; sys.modules.setdefault('rfc3987_syntax', None)"
-"""What a kernel runs first: as in tests/conftest.py, jsonschema makes no parsers of formats that nobody uses. Plotly
-imports it when it shows a figure."""
+"""What kernels and servers of tests run first: jsonschema would make parsers of formats that nobody uses, see
+tests/conftest.py. Plotly imports it when it shows a figure, and Jupyter when it starts."""
 
 
 @dataclass(frozen=True)

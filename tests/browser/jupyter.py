@@ -16,6 +16,7 @@ from typing import Any
 
 import nbformat
 from browser.browsing import ROOT
+from support.notebooks import QUICKLY
 
 SCRIPT = ROOT / "src/pocketgpu/notebook/page/widget.js"
 NEEDED = ("jupyterlab", "anywidget")
@@ -71,7 +72,11 @@ def jupyter(folder: Path) -> Iterator[Lab]:
         "IPYTHONDIR": str(own / "ipython"), "JUPYTERLAB_SETTINGS_DIR": str(own / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(own / "workspaces"),
     }  # fmt: skip
-    command = [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}"]
+    startup = own / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00-quickly.py").write_text(QUICKLY)
+    lab = f"{QUICKLY}; from jupyterlab.labapp import main; main()"
+    command = [sys.executable, "-c", lab, *OPTIONS, f"--ServerApp.root_dir={folder}"]
     with (own.parent / "jupyter.log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=folder)
         try:

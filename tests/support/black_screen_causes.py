@@ -6,6 +6,7 @@ the test of the guide use the same ones. A cause is the heading of the guide whe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,21 +162,22 @@ SWITCH: dict[str, tuple[str, SwitchScene | ClearOnly]] = {
 }  # fmt: skip
 
 
-def save_n3ds(path: Path) -> None:
-    """Write the recording of the 3DS; its frames are in the order of N3DS."""
+def save_n3ds(path: Path, names: Iterable[str] = N3DS) -> None:
+    """Write the recording of the 3DS; its frames are in the order of the names."""
     capture, target, depth = CaptureBuilder(), 0, 0
-    for _, scene in N3DS.values():
+    for name in names:
+        _, scene = N3DS[name]
         scene.target, scene.depth = target, depth  # the same for all, as there is little memory for targets
         scene.build(capture)
         target, depth = scene.target, scene.depth
     capture.save(path)
 
 
-def save_switch(path: Path) -> None:
-    """Write the recording of the Switch; its frames are in the order of SWITCH."""
+def save_switch(path: Path, names: Iterable[str] = SWITCH) -> None:
+    """Write the recording of the Switch; its frames are in the order of the names."""
     recording = MaxwellCaptureBuilder("a test")
-    for channel, (_, scene) in enumerate(SWITCH.values()):
-        scene.build(recording, channel)  # a channel of its own has the state of power-on
+    for channel, name in enumerate(names):
+        SWITCH[name][1].build(recording, channel)  # a channel of its own has the state of power-on
     recording.save(path)
 
 

@@ -22,6 +22,10 @@ FIGURE = "application/vnd.plotly.v1+json"
 VIEWER = "viewer"
 """The tag of cells that show the viewer's widget, which needs its built page."""
 
+QUICKLY = "import sys; sys.modules.setdefault('rfc3987_syntax', None)"
+"""What kernels and servers of tests run first: jsonschema would make parsers of formats that nobody uses, see
+tests/conftest.py. Plotly imports it when it shows a figure, and Jupyter when it starts."""
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -72,7 +76,9 @@ def run(name: str, folder: Path, viewer: bool) -> Outputs:
     found = notebook(name)
     skipped = "" if viewer else VIEWER
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(found, timeout=300, resources=resources, skip_cells_with_tag=skipped).execute()
+    client = NotebookClient(found, timeout=300, resources=resources, skip_cells_with_tag=skipped)
+    client.extra_arguments = [f"--IPKernelApp.exec_lines={QUICKLY}"]
+    client.execute()
     return Outputs({cell.id: cell.outputs for cell in found.cells if cell.cell_type == "code"})
 
 

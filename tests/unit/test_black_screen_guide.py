@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ TOOL = runpy.run_path(str(ROOT / "tools" / "draw_question_tree.py"))
 TREE = {question.anchor: question for question in TOOL["questions"](PAGE)}
 CAUSES = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
 PIXELS = {"black.ctf": "px200,120", "black.mxcap.zip": "px16,16"}
+SAVES = {"black.ctf": save_n3ds, "black.mxcap.zip": save_switch}
 SCENES = [
     *(("black.ctf", number, name, cause) for number, (name, (cause, _)) in enumerate(N3DS.items())),
     *(("black.mxcap.zip", number, name, cause) for number, (name, (cause, _)) in enumerate(SWITCH.items())),
@@ -29,15 +29,6 @@ SCENES = [
 PROGRAMS = {"crash.elf": FAILS, "quiet.elf": NEVER_SHOWN, "app.3dsx": "Is anything drawn?"}
 READ = 2
 """Lines of an answer in which the page says the words are."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The recordings of both consoles, each made once."""
-    folder = tmp_path_factory.mktemp("black")
-    save_n3ds(folder / "black.ctf")
-    save_switch(folder / "black.mxcap.zip")
-    yield folder
 
 
 def follow(question: Any, command: str) -> Any:
@@ -70,9 +61,11 @@ def walk(start: str, path: Path, frame: str = "", pixel: str = "") -> tuple[str,
 
 @pytest.mark.parametrize(("file", "number", "name", "cause"), SCENES, ids=lambda value: str(value))
 def test_the_questions_lead_to_the_cause_of_a_scene(
-    folder: Path, file: str, number: int, name: str, cause: str
+    tmp_path: Path, file: str, number: int, name: str, cause: str
 ) -> None:
-    found, asked = walk("is-anything-drawn", folder / file, f"f{number}", PIXELS[file])
+    """Alone in a recording: the commands of the guide would replay all frames before it again and again."""
+    SAVES[file](tmp_path / file, [name])
+    found, asked = walk("is-anything-drawn", tmp_path / file, "f0", PIXELS[file])
     assert found == cause, f"{name}: by {asked}"
 
 
@@ -82,10 +75,11 @@ def test_the_first_question_is_about_programs(tmp_path: Path, name: str) -> None
     assert walk("does-the-program-run", tmp_path / name)[0] == PROGRAMS[name]
 
 
-def test_scenes_are_black(folder: Path, tmp_path: Path) -> None:
+def test_scenes_are_black(tmp_path: Path) -> None:
     for file, scenes, screen in (("black.ctf", N3DS, "top"), ("black.mxcap.zip", SWITCH, "screen")):
-        shown = tmp_path / file
-        assert run(f"render {folder / file} --out {shown}")[0] == 0
+        SAVES[file](tmp_path / file)
+        shown = tmp_path / f"{screen}s"
+        assert run(f"render {tmp_path / file} --out {shown}")[0] == 0
         for number, name in enumerate(scenes):
             with Image.open(shown / f"f{number}.{screen}.png") as picture:
                 assert max(high for _, high in picture.convert("RGB").getextrema()) == 0, name
@@ -128,9 +122,10 @@ def test_the_drawing_is_that_of_the_page() -> None:
             assert f'href="#{row.anchor}"' in drawing
 
 
-def test_a_walk_can_fail(folder: Path) -> None:
+def test_a_walk_can_fail(tmp_path: Path) -> None:
     """Another scene's cause is not found, and an answer that no row has is an error."""
-    assert walk("is-anything-drawn", folder / "black.ctf", "f1", "px200,120")[0] != "The depth test rejects it"
+    save_n3ds(tmp_path / "black.ctf", list(N3DS)[:2])
+    assert walk("is-anything-drawn", tmp_path / "black.ctf", "f1", "px200,120")[0] != "The depth test rejects it"
     last = TREE["what-became-of-the-draw"]
     with pytest.raises(AssertionError, match="has no row for"):
-        follow(last, f"why {folder / 'black.ctf'} f1/d0")
+        follow(last, f"why {tmp_path / 'black.ctf'} f1/d0")

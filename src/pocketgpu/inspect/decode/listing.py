@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -59,6 +60,8 @@ _RUN: Final = 8
 _NAMES: Final = 12
 """Most registers that the line after a draw names."""
 _PIECE: Final = 1 << 13
+_NO_COMMANDS: Final = (NOT_REACHED, GARBAGE)
+"""What a word is that belongs to no command: only words of the same kind share a line with it."""
 _COLUMNS = (
     "address", "position", "word", "what", "effect", "mask", "subchannel", "block", "id", "old", "new", "frame",
     "draw", "segment",
@@ -103,16 +106,15 @@ def _rows(decoded: Decoded) -> Iterator[_PlainRow]:
 def _groups(rows: Iterator[_PlainRow], single: bool) -> Iterator[list[_PlainRow]]:
     """Rows that share a line: a header with its first word, a run of data, a command, an address and its value."""
     group: list[_PlainRow] = []
-    row = next(rows, None)
-    while row is not None:
-        after = next(rows, None)
-        # In an entry of a list, the first word comes before the header.
-        begins = after is not None and after.what == HEADER and after.block == PICA_BLOCK and row.what == PARAMETER
-        if group and (single or begins or not _joins(group, row)):
-            yield group
-            group = []
+    for row, after in pairwise(chain(rows, (None,))):
+        assert row is not None
+        if group:
+            # In an entry of a list, the first word comes before the header.
+            begins = row.what == PARAMETER and after is not None and after.what == HEADER and after.block == PICA_BLOCK
+            if single or begins or not _joins(group, row):
+                yield group
+                group = []
         group.append(row)
-        row = after
     if group:
         yield group
 
@@ -120,14 +122,12 @@ def _groups(rows: Iterator[_PlainRow], single: bool) -> Iterator[list[_PlainRow]
 def _joins(group: list[_PlainRow], row: _PlainRow) -> bool:
     """Whether a row belongs to the same line as the rows before it."""
     first, last = group[0], group[-1]
-    if (
-        row.segment != last.segment
-        or ISSUED in (row.what, last.what)
-        or (row.frame, row.draw) != (last.frame, last.draw)
-    ):
+    if row.segment != last.segment or row.frame != last.frame or row.draw != last.draw:
         return False
-    if row.what in (NOT_REACHED, GARBAGE):
+    if row.what in _NO_COMMANDS:  # first, as in a dump of memory nearly all words are
         return last.what == row.what and len(group) < _RUN
+    if ISSUED in (row.what, last.what):
+        return False
     if row.what == COMMAND:
         return row.id != 0
     if row.what == ENTRY:
@@ -188,16 +188,16 @@ def _line(group: list[_PlainRow], written: str) -> str:
     if first.what == ISSUED:
         return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
     at = f"{first.address:#010x}" if first.address else f"+{first.position}"
-    raw = " ".join(f"{row.word:08x}" for row in group)
+    raw = " ".join([f"{row.word:08x}" for row in group])
     return f"{at:12}  {raw:{_RAW}}  {_text(group)}{'  ' if written else ''}{written}   {place}"
 
 
 def _text(group: list[_PlainRow]) -> str:
     """The meaning of the words of a line."""
     first = group[0]
-    writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]
-    if first.what in (NOT_REACHED, GARBAGE):
+    if first.what in _NO_COMMANDS:
         return f"  ({'not reached' if first.what == NOT_REACHED else 'garbage'})"
+    writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]
     if first.what == PADDING:
         return "  (padding)"
     if first.what == COMMAND:
@@ -284,6 +284,8 @@ class _Changes:
     def take(self, group: Sequence[_PlainRow]) -> str:
         """Note a line; after a draw, returns the line about changed registers."""
         said = ""
+        if group[0].what in _NO_COMMANDS:
+            return said  # and so are the other words of the line
         for row in group:
             if row.what not in (PARAMETER, IMMEDIATE, ISSUED):
                 continue

@@ -288,7 +288,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
         return
     default = Path(os.environ.get("POCKETGPU_CACHE") or Path(tempfile.gettempdir()) / "pocketgpu-bench")
     cache = Path(arguments.cache) if arguments.cache else default / "viewer"
-    with browsing.chromium(browsing.BROWSERS) as browser:  # as users have it, with its windows
+    with browsing.chromium(browsing.USUAL) as browser:
         if not arguments.skip_scrolling:
             measure_scrolling(report, browser)
         if not arguments.skip_live:

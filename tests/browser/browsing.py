@@ -48,11 +48,13 @@ def missing() -> str:
     return ""
 
 
-WINDOWLESS = ("chromium-headless-shell",)
-BROWSERS = ("chromium", "chromium-browser")
+USUAL = ("chromium", "chromium-browser", "chromium-headless-shell")
+"""Programs to look for, those that users have first."""
+QUICK = USUAL[::-1]
+"""The same for tests, the one without windows first."""
 
 
-def _chromium(names: Iterable[str] = (*WINDOWLESS, *BROWSERS)) -> str | None:
+def _chromium(names: Iterable[str] = QUICK) -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
@@ -122,7 +124,7 @@ class Page:
 
 
 @contextmanager
-def chromium(names: Iterable[str] = (*WINDOWLESS, *BROWSERS)) -> Iterator[Browser]:
+def chromium(names: Iterable[str] = QUICK) -> Iterator[Browser]:
     """A browser that shows no windows: the first of these programs that is installed."""
     from playwright.sync_api import sync_playwright
 

@@ -14,6 +14,7 @@ from browser.browsing import Browser, missing, sample, watching
 from PIL import Image
 from support import pages
 from support.house import ROOT
+from support.small_projects import WITHOUT
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 pytest.importorskip("jinja2")
@@ -97,8 +98,8 @@ def test_pictures_that_are_not_as_expected(browser: Browser, tmp_path: Path, con
 def test_a_run_of_pytest(browser: Browser, tmp_path: Path, console: str) -> None:
     name = golden(tmp_path, console)
     (tmp_path / "test_pictures.py").write_text(TESTS.format(capture=sample(console), golden=name))
-    without = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
-    done = run(tmp_path, "pytest", "-q", *without, "-c", os.devnull, "--rootdir", str(tmp_path))
+    words = ("-q", "-p", "no:cacheprovider", *WITHOUT, "-c", os.devnull, "--rootdir", str(tmp_path))
+    done = run(tmp_path, "pytest", *words)
     assert done.returncode == 1 and "report: pocketgpu-report/index.html" in done.stdout, done.stdout + done.stderr
     with watching(browser) as watched:
         watched.spoil()

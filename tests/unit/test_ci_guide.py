@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from support.small_projects import WITHOUT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
-
-WITHOUT = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 
 
 def shown_file(name: str) -> str:
@@ -53,7 +52,6 @@ def test_a_newcomers_project(tmp_path: Path) -> None:
     environment = {"POCKETGPU_CACHE": str(cache)}
 
     def tests(*words: str) -> subprocess.CompletedProcess[str]:
-        # Plugins of others that this project has and a newcomer's has not.
         return run(tmp_path, "-m", "pytest", "--color=no", *WITHOUT, *words, **environment)
 
     made = run(tmp_path, "scene.py", **environment)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.pages import blocks
+from support.small_projects import WITHOUT
 from support.workflow import Step, inputs, steps
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
@@ -184,7 +185,7 @@ def test_the_test_of_the_page_compares(project: Project) -> None:
     (project.folder / test.file).write_text(test.text, encoding="utf-8")
     app = project.folder / "app.3dsx"
     shutil.copy(project.built, app)
-    line = "python -m pytest -q -p no:cacheprovider -p no:hypothesispytest -p no:anyio"  # a reader need not have them
+    line = " ".join(["python -m pytest -q -p no:cacheprovider", *WITHOUT])
     assert project.run("python -m pip install x").returncode == 0
     assert project.run(line + " --update-goldens").returncode == 0
     assert (project.folder / "goldens" / "start.png").is_file()

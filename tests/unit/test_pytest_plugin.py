@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.plain_scenes import plain_scene
+from support.small_projects import WITHOUT
 
 import pocketgpu
 from pocketgpu.capture.driver.n3ds import N3DSDriver
@@ -23,8 +24,6 @@ from pocketgpu.pytest_plugin import AssertFrame, Picture, Render, Replays
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-WITHOUT = [word for name in ("cacheprovider", "hypothesispytest", "anyio") for word in ("-p", f"no:{name}")]
-"""Plugins of others that no project here needs: to load them takes a quarter of a run."""
 COLOURS = [0x112233, 0x445566, 0x778899]
 
 
@@ -48,7 +47,7 @@ def run(project: Path) -> Run:
     def start(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "POCKETGPU_UP"))}
         return subprocess.run(
-            [sys.executable, "-m", "pytest", *WITHOUT, "--color=no", *words],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *WITHOUT, "--color=no", *words],
             cwd=project,
             env={**clean, "PYTHONPATH": str(ROOT / "src"), **environment},
             stdin=subprocess.DEVNULL,

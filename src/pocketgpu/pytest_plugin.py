@@ -27,8 +27,12 @@ from __future__ import annotations
 import operator
 import os
 import shlex
-from collections.abc import Generator, Iterator, Mapping
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -135,6 +139,25 @@ class AssertFrame(Protocol):
         UsageError for an argument that is not a picture.
         """
         ...
+
+
+# -- importing --------------------------------------------------------------------------------------------------------
+
+
+class AsInstalled(MetaPathFinder):
+    """Finds the modules of this package for Python's own loader, which takes the byte code that pip has made.
+
+    pytest would find them first: it compiles all modules of a package that has a plugin again, for messages about
+    assertions inside of them, https://docs.pytest.org/en/stable/how-to/writing_plugins.html#assertion-rewriting.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return PathFinder.find_spec(fullname, path, target) if fullname.startswith("pocketgpu.") else None
+
+
+sys.meta_path.insert(0, AsInstalled())
 
 
 # -- options ----------------------------------------------------------------------------------------------------------

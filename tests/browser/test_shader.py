@@ -134,7 +134,10 @@ def test_breakpoints_and_the_picked_instruction(watched: Watched, fake: Fake) ->
     at_step(page, 7 + INSTRUCTIONS)
     page.evaluate("location.hash = 'f0/d1/v8'")
     at_step(page, 0)
-    assert page.locator("pg-shader .stop.on").count() == 2  # another vertex of the same draw
+    # Another vertex of the same draw. Its rows come after its step.
+    stops = page.locator("pg-shader .stop.on")
+    stops.nth(1).wait_for()
+    assert stops.count() == 2
     page.get_by_title("Remove all breakpoints").click()
     page.locator("pg-shader .stop.on").first.wait_for(state="detached")
 

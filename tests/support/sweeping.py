@@ -148,12 +148,16 @@ def told(pid: int) -> str:
 
 
 def alive(pids: Sequence[int]) -> list[int]:
-    """Those that still run; a process that ended and was not asked for its code does not."""
+    """Those that still run; a process that ended and was not asked for its code does not.
+
+    A process that is killed ends with its last thread. Its first one may be a zombie before, and until then nobody gets
+    its code."""
     found = []
     for pid in pids:
         with contextlib.suppress(OSError, IndexError):
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-            found += [pid] if state not in "ZX" else []
+            threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
+            found += [pid] if state not in "ZX" or threads > 1 else []
     return found
 
 

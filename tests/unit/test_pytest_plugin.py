@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,12 @@ def paint(path: Path, colour: int) -> None:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_pytest_does_not_compile_the_package_again() -> None:
+    """It has its own loader, which is a SourceFileLoader too, for packages with plugins."""
+    for part in (N3DSDriver, pocketgpu.App, NoPictureError):
+        assert type(sys.modules[part.__module__].__loader__) is SourceFileLoader
 
 
 def test_a_golden_is_missing_written_kept_and_held_to(project: Path, run: Run) -> None:

@@ -31,7 +31,7 @@ demo: $(VENV)/.ready-run
 	$(BIN)/pocketgpu demo --out build/demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 quick: $(VENV)/.ready-test
 	$(BIN)/python -m pytest --quick -n 2

@@ -122,9 +122,9 @@ def within(report: str, words: list[str]) -> int:
     builtins.__import__ = imports
     importlib.import_module = clock.timed("import", importlib.import_module)
     sys.argv = ["pocketgpu", *words]
-    from pocketgpu.cli import main
+    from pocketgpu.cli import run
 
-    code = main()
+    code = run()  # the process ends as one of the command does
     clock.charge()
     import json
 

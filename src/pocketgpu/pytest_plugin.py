@@ -144,7 +144,7 @@ class AssertFrame(Protocol):
 # -- importing --------------------------------------------------------------------------------------------------------
 
 
-class AsInstalled(MetaPathFinder):
+class _AsInstalled(MetaPathFinder):
     """Finds the modules of this package for Python's own loader, which takes the byte code that pip has made.
 
     pytest would find them first: it compiles all modules of a package that has a plugin again, for messages about
@@ -157,7 +157,7 @@ class AsInstalled(MetaPathFinder):
         return PathFinder.find_spec(fullname, path, target) if fullname.startswith("pocketgpu.") else None
 
 
-sys.meta_path.insert(0, AsInstalled())
+sys.meta_path.insert(0, _AsInstalled())
 
 
 # -- options ----------------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_pytest_does_not_compile_the_package_again() -> None:
-    """It has its own loader, which is a SourceFileLoader too, for packages with plugins."""
+    """For packages with plugins it has a loader of its own; the modules here have the one of Python."""
     for part in (N3DSDriver, pocketgpu.App, NoPictureError):
         assert type(sys.modules[part.__module__].__loader__) is SourceFileLoader
 
